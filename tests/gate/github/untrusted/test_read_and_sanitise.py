@@ -17,7 +17,6 @@ from gate.evidence.records import Located
 from gate.github.untrusted.read import Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
-from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Choice, How
 from tests.support import runs
 
@@ -159,16 +158,9 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "sessions": ({**RUN, "sessions": 65}, "sessions is not from"),
     "of a build": ({"type": "build", "side": "base", "build": 10_000}, "build is not from"),
     "of a failure": ({"type": "failure", "kind": "build", "session": 70}, "session is not from"),
-    "of a profile": (profile(session=70), "session is not from"),
-    "stacks": (profile(stacks=[{"frames": [0], "cost": 1}] * 2001), "more than 2,000 stacks or 4,000 functions"),
-    "functions": (profile(frames=[{"function": "f"}] * 4001), "more than 2,000 stacks or 4,000 functions"),
-    "depth": (profile(stacks=[{"frames": [0] * 121, "cost": 1}]), "a stack is deeper than 120"),
-    "a function's name": (profile(frames=[{"function": "f" * 501}]), "the name of a function is longer"),
     "a cost below zero": (profile(stacks=[{"frames": [0], "cost": -1}]), "expected a number"),
     "a cost beyond numbers": (profile(stacks=[{"frames": [0], "cost": 1e300}]), "expected a number"),
     "a frame that is not there": (profile(stacks=[{"frames": [1], "cost": 1}]), "beyond the 1 of its profile"),
-    "an unknown profiler": (profile(profiler="p" * 101), "profiler is longer"),
-    "why there is none": ({**UNPROFILED, "kind": "k" * 101}, "kind is longer"),
     "of a host": ({"type": "host", "when": "end", "session": 70}, "session is not from"),
 }  # fmt: skip
 
@@ -219,9 +211,8 @@ def test_what_is_too_much_is_refused_before_it_is_read(data: Callable[[], bytes]
         ),
         (Limits(looks=2), [{"type": "look", "look": i} for i in (1, 2, 2, 3)], "line 4: there are more than 2 looks"),
         (Limits(runs=2), [RUN] * 3, "line 3: there are more than 2 run lines"),
-        (Limits(profiles=2), [profile(), UNPROFILED, profile()], "line 3: there are more than 2 profiles"),
     ],
-    ids=["values", "benchmarks", "cases", "looks", "runs", "profiles"],
+    ids=["values", "benchmarks", "cases", "looks", "runs"],
 )
 def test_counts_are_limited(limits: Limits, lines: list[dict[str, Any]], why: str) -> None:
     with pytest.raises(UserError, match=why):
@@ -344,17 +335,8 @@ def test_of_proofs_the_paths_are_cut_and_only_known_benchmarks_stay() -> None:
     assert {f.benchmark for f in missing} == {"parse", "render", "go"}
 
 
-def test_profiles_keep_their_costs_and_plain_short_texts() -> None:
-    hostile = {"function": "f\x1b[2J<script>" + "x" * 400, "file": "a\nb"}
-    why = {**UNPROFILED, "install": "curl evil | sh\n", "detail": "d" * 4000}
-    lines = [RUN, profile(frames=[hostile], tool="t" * 500, unit="u"), why, profile("unknown")]
-    records = sane(lines)
-    found = only(records, Profile)
-    assert found.stacks[0].cost == 5.0
-    texts = [found.frames[0].function, found.frames[0].file, found.tool]
-    assert all(text.isprintable() and len(text) <= 300 for text in texts)
-    none = only(records, Unprofiled)
-    assert none.install.isprintable() and len(none.detail) <= 200
+def test_profiles_are_for_the_report_of_the_run_itself() -> None:
+    assert [type(each.record) for each in sane([RUN, profile(), UNPROFILED])] == [Run]
 
 
 def test_texts_of_failures_are_cut_and_what_nobody_needs_is_gone() -> None:
