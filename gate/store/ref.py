@@ -15,7 +15,6 @@ from typing import Protocol
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 from gate.store.history_records import (
-    LARGEST,
     Added,
     ConflictError,
     Name,
@@ -261,21 +260,17 @@ class RefStore:
         return made.stdout.decode().strip()
 
     def _blobs(self, records: Records) -> Iterator[tuple[Name, bytes]]:
-        """Read records, some at a time; b"": one is missing, or too large."""
+        """Read records, some at a time; b"": one is missing."""
         names = iter(sorted(records))
         while some := list(islice(names, _AT_ONCE)):
             asked = "".join(f"{records[name]}\n" for name in some)
-            sizes = self._run("cat-file", "--batch-check=%(objectsize)", stdin=asked.encode()).split(b"\n")
-            fits = [size.isdigit() and int(size) <= LARGEST for size in sizes[: len(some)]]
-            readable = [name for name, fit in zip(some, fits, strict=True) if fit]
-            asked = "".join(f"{records[name]}\n" for name in readable)
-            batch, at, found = self._run("cat-file", "--batch", stdin=asked.encode()), 0, {}
-            # for each object a line with its size, its bytes and a newline
-            for name in readable:
-                end = batch.index(b"\n", at)
-                at = end + 2 + int(batch[at:end].split()[2])
-                found[name] = batch[end + 1 : at - 1]
-            yield from ((name, found.get(name, b"")) for name in some)
+            batch, at = self._run("cat-file", "--batch", stdin=asked.encode()), 0
+            for name in some:
+                # a line with its size, its bytes and a newline; of one that is missing the line alone
+                begin = batch.index(b"\n", at) + 1
+                size = batch[at:begin].split()[2:]
+                at = begin + int(size[0]) + 1 if size else begin
+                yield name, batch[begin : at - 1] if size else b""
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         answer = self._git.attempt(*arguments, stdin=stdin)

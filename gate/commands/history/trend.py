@@ -23,8 +23,7 @@ from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
 from gate.stats.series import Interval
-from gate.store.chain import chained
-from gate.store.series import CaseTrend, Run, Trend, followed, series, trend
+from gate.store.series import CaseTrend, Run, Trend, chained, followed, series, trend
 from gate.units import format_share, plural
 from gate.writing.phrases import none_of
 from gate.writing.plain import clip, visible
