@@ -210,7 +210,7 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
         if request.notices:
             status = outcomes.Status(request.notices[0].code, [notice.message for notice in request.notices])
         attempt, how = request.event.run_attempt, request.how
-        left = outcomes.Left(code=status.code, lines=status.lines, attempt=attempt, how=how, warnings=request.warnings)
+        left = msgspec.structs.replace(status, attempt=attempt, how=how, warnings=request.warnings)
         outcomes.keep(data / STATUS, left)
     text = Path(request.folder, TEXT)
     if request.command == "measure" and is_regular(text):

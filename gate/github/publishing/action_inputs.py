@@ -11,24 +11,10 @@ import msgspec
 
 from gate.cli.option_values import Shard
 from gate.github.publishing.asked import Asked
-from gate.github.publishing.request import (
-    LONGEST,
-    LONGEST_ID,
-    OCCASIONS,
-    ROOT,
-    Command,
-    Inputs,
-    Occasion,
-    Result,
-    digest_of,
-)
+from gate.github.publishing.request import OCCASIONS, Command, Inputs, Occasion, Result, fitted
 from gate.units import Duration
 
 T = TypeVar("T")
-_SHORT = 500
-"""Characters of an input that is kept where all of them are too long."""
-_MOST = 10
-"""Wrong settings that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +51,15 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
         matrix: the context `matrix` as JSON.
         event: its name.
     """
-    size = len(msgspec.json.encode(given))
     reader = _Reader(given)
-    if size > LONGEST:
-        reader = _Reader({name: text for name, text in given.items() if len(text) <= _SHORT})
-        reader.problems.append(
-            f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks or "
-            "settings, or put them into the configuration"
-        )
     command: Command | None = reader.parsed("command", _one_of(get_args(Command)), None)
     nothing: tuple[str | None, int | None, int | None] = (None, None, None)
     shard, session, sessions = reader.parsed("shard", _part, nothing)
     settings = reader.lines("set")
     odd = dict.fromkeys(pair for pair in settings if "=" not in pair or not pair.partition("=")[0].strip())
-    # no more than one step can give the next
     reader.problems.extend(
-        f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%" for pair in [*odd][:_MOST]
+        f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%" for pair in odd
     )
-    if len(odd) > _MOST:
-        reader.problems.append(f"input set: {len(odd) - _MOST} more are not KEY=VALUE")
     inputs = Inputs(
         command=command,
         config=reader.line("config"),
@@ -195,7 +171,4 @@ def leg_of(matrix: str, parts: Collection[str | None] = ()) -> str:
     kept = {name: text for name, text in texts.items() if text not in parts}
     slug = "_".join(re.sub(r"[^A-Za-z0-9._-]", "-", text) for text in kept.values())
     exact = all(re.fullmatch(r"[A-Za-z0-9.-]+", text) for text in kept.values())
-    if exact and len(slug) <= LONGEST_ID and slug != ROOT:
-        return slug
-    digest = digest_of(msgspec.json.encode(kept))
-    return f"{slug[: LONGEST_ID - len(digest) - 1]}-{digest}"
+    return fitted(slug, msgspec.json.encode(kept), exact=exact)

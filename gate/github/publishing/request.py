@@ -29,21 +29,18 @@ LONGEST_ID = 60
 _DIGITS = 8
 
 
-def digest_of(data: bytes) -> str:
-    """Make a short hash that tells two names apart."""
-    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+def fitted(name: str, of: bytes, *, exact: bool) -> str:
+    """Give a gate's name as it is where it says exactly what it is of, and fits; else it ends in a hash of that."""
+    if exact and len(name) <= LONGEST_ID and name != ROOT:
+        return name
+    return f"{name[: LONGEST_ID - _DIGITS - 1]}-{hashlib.sha256(of).hexdigest()[:_DIGITS]}"
 
 
 def slug_of(folder: PurePosixPath) -> str:
-    """Name a gate by its project's folder: as it is where that can stand in the name of an artifact and of a file.
-
-    Any other folder gets a hash of its path, so that two never share a comment or an artifact.
-    """
+    """Name a gate by its project's folder, so that two never share a comment or an artifact."""
     path = folder.as_posix()
     slug = re.sub(r"[^A-Za-z0-9._-]", "-", path)
-    if slug == path and len(slug) <= LONGEST_ID and slug != ROOT:
-        return slug
-    return f"{slug[: LONGEST_ID - _DIGITS - 1]}-{digest_of(os.fsencode(path))}"
+    return fitted(slug, os.fsencode(path), exact=slug == path)
 
 
 def gate_name(gate: str) -> str:
@@ -60,8 +57,6 @@ DATA = "data"
 STATUS = "status.json"
 TEXT = "text.txt"
 """What a command other than check says, as text."""
-LONGEST = 60_000
-"""Bytes of all inputs: Linux gives a variable of the environment, which holds a request, 128 KiB."""
 _MOST = 10
 _INPUTS = ("base", "head", "config", "set", "benchmark", "shard")
 _WIDTH = 500
@@ -182,7 +177,7 @@ def id_of(given: str, directory: Path, top: Path, config: str | None = None, leg
     if not leg:
         return name
     whole = f"{name}_{leg}" if parts else leg
-    return whole if len(whole) <= LONGEST_ID else f"{whole[: LONGEST_ID - _DIGITS - 1]}-{digest_of(whole.encode())}"
+    return fitted(whole, whole.encode(), exact=True)
 
 
 def as_inputs(error: UserError) -> str:
