@@ -11,7 +11,7 @@ import pytest
 
 from gate.github.comment import Posted
 from gate.github.problems import Problem, Task
-from gate.github.publishing.commit import _Status, set_status
+from gate.github.publishing.publish import _Status, set_status
 from gate.github.stamp import Stamp, stamp_on
 from tests.gate.github.test_comment_races import Order
 from tests.gate.github.test_stamp import stamp
@@ -100,28 +100,6 @@ def test_a_status_says_what_it_is_told(github: FakeGitHub) -> None:
     assert len(github.statuses) == 1, "what is there is not set again"
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (stamp(6), stamp(5)),
-        (stamp(5, attempt=2), stamp(5)),
-        # of a cancelled run, of another attempt of it, beside a newer run on the same commit
-        (stamp(6), stamp(5, attempt=2)),
-    ],
-)
-def test_an_older_state_never_replaces_a_newer_one(github: FakeGitHub, first: Stamp, second: Stamp) -> None:
-    put(github, "failure", first)
-    assert put(github, "success", second) == "older"
-    assert states(github) == ["failure"]
-
-
-@pytest.mark.parametrize("other", [stamp(5, job="a.yml/c"), stamp(5, use="v"), stamp(9, job="c.yml/b")])
-def test_another_job_s_red_stays_red(github: FakeGitHub, other: Stamp) -> None:
-    put(github, "failure", stamp(5))
-    assert put(github, "success", other) == "taken"
-    assert states(github) == ["failure"]
-
-
 def test_what_somebody_else_set_is_replaced_and_other_names_do_not_matter(github: FakeGitHub) -> None:
     post = github.client().transport.send
     for context in ("perfgate", "perfgate/x"):
@@ -129,14 +107,6 @@ def test_what_somebody_else_set_is_replaced_and_other_names_do_not_matter(github
         post(Task("set", ""), "POST", f"/repos/acme/widget/statuses/{HEAD}", body, dict[str, Any])
     assert put(github, "failure", stamp(5)) == "updated"
     assert (github.statuses[-1]["context"], states(github)[-1]) == ("perfgate", "failure")
-
-
-@pytest.mark.parametrize("what", ["cut-after", "cut", 502, 429])
-def test_a_status_is_set_once_in_trouble_too(github: FakeGitHub, what: int | str) -> None:
-    put(github, "pending", stamp(4))
-    github.fail("POST", "/statuses/", what)
-    assert put(github, "success", stamp(5)) == "updated"
-    assert states(github) == ["pending", "success"]
 
 
 def test_a_status_that_is_not_taken(github: FakeGitHub) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 
-from gate.github.client import Forge
 from gate.github.problems import Problem
 from gate.github.transport import Answer, Transport
 from tests.support.forge import FakeGitHub
@@ -131,19 +129,3 @@ def test_the_artifacts_of_a_run(github: FakeGitHub) -> None:
     made = [github.add_artifact(7, f"part-{number}", b"") for number in range(130)]
     found = github.client().artifacts_of_run(7)
     assert [(one.id, one.name, one.expired) for one in found] == [(one.id, one.name, False) for one in reversed(made)]
-
-
-@pytest.mark.parametrize(
-    ("ask", "permission"),
-    [
-        (lambda one: one.file_at("x", "main"), "contents"),
-        (lambda one: one.parents(MERGE), "contents"),
-        (lambda one: one.artifacts_of_run(7), "actions"),
-    ],
-)
-def test_a_missing_permission_is_named(github: FakeGitHub, ask: Callable[[Forge], object], permission: str) -> None:
-    github.add_artifact(7, "part", b"")
-    del github.permissions[permission]
-    with pytest.raises(Problem) as caught:
-        ask(github.client())
-    assert caught.value.permission == f"{permission}: read"

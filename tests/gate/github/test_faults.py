@@ -63,14 +63,6 @@ def publish_regression(project: Project, github: FakeGitHub, folder: Path, **mor
     return Told(code, warnings, summary)
 
 
-def test_without_trouble_all_is_published(project: Project, github: FakeGitHub, tmp_path: Path) -> None:
-    told = publish_regression(project, github, tmp_path)
-    assert (told.code, told.warnings) == (1, [])
-    assert [one["issue"] for one in github.comments] == [7]
-    assert [(one["sha"], one["state"]) for one in github.statuses] == [(github.pulls[7].head_sha, "failure")]
-    assert "❌ **perfgate: Regression**" in told.summary
-
-
 @pytest.mark.parametrize(
     ("what", "path"),
     [
@@ -111,19 +103,6 @@ def test_what_does_not_pass_changes_no_verdict(
     # a permission is named where that is the cause, and nowhere else
     assert any("`permissions:`" in one for one in told.warnings) == (what == 403) or what == 404
     assert clock.now() <= PATIENCE
-
-
-@pytest.mark.parametrize("what", [503, "cut-after"])
-def test_a_second_verdict_takes_the_place_of_the_first_in_trouble_too(
-    project: Project, github: FakeGitHub, tmp_path: Path, what: Any
-) -> None:
-    publish_regression(project, github, tmp_path)
-    [comment] = github.comments
-    comment["body"] = comment["body"].replace("❌ **perfgate: Regression**", "Something else").replace("run=", "run=0")
-    github.fail("PATCH", "/comments/", what)
-    told = publish_regression(project, github, tmp_path)
-    assert (told.code, told.warnings) == (1, [])
-    assert len(github.comments) == 1 and "❌ **perfgate: Regression**" in github.comments[0]["body"]
 
 
 def test_one_that_asks_for_more_time_than_there_is_stops_nothing_else(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import socket
-import threading
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import msgspec
 import pytest
@@ -45,19 +42,6 @@ def problem(one: Forge) -> Problem:
 def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
     github.fail("GET", PULL, what, times=TRIES - 1)
     assert forge(github, patience=600).pull(12).head.sha == "a" * 40
-    assert len(github.requests) == TRIES
-
-
-@pytest.mark.parametrize(
-    ("what", "words"),
-    [
-        (500, "GitHub answers with 500 (4 tries)"),
-        ("cut", "the connection to 127.0.0.1 broke off (4 tries)"),
-    ],
-)
-def test_repeating_ends(github: FakeGitHub, what: int | str, words: str) -> None:
-    github.fail("GET", PULL, what, times=None)
-    assert problem(forge(github)).what == f"cannot read pull request #12: {words}"
     assert len(github.requests) == TRIES
 
 
@@ -118,46 +102,11 @@ def test_all_waiting_together_ends(github: FakeGitHub, clock: HurriedClock) -> N
     assert (clock.now(), len(github.requests)) == (50, 3)
 
 
-def test_an_answer_by_the_drop_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A byte now and then keeps a socket's time-out from ever coming: by the real clock."""
-    monkeypatch.undo()
-    stop = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def drip() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    connection, _ = server.accept()
-                    threading.Thread(target=drops, args=(connection,), daemon=True).start()
-
-        def drops(connection: socket.socket) -> None:
-            # a client may still come when the test is over: each closes its own
-            with connection, contextlib.suppress(OSError):
-                connection.sendall(
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
-                )
-                while not stop.wait(0.01):
-                    connection.sendall(b" ")
-
-        threading.Thread(target=drip, daemon=True).start()
-        url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        one = Forge(api_url=url, token="t", repository="acme/widget", timeout=0.1, patience=0.2)
-        assert "no answer from 127.0.0.1 within 0.1" in problem(one).what
-        stop.set()
-
-
 def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     one = Forge(api_url=f"http://127.0.0.1:{port}", token="t", repository="acme/widget", patience=2)
     assert problem(one).what.startswith("cannot read pull request #12: 127.0.0.1 refuses the connection")
-
-
-def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    unknown = mock.Mock(side_effect=socket.gaierror(socket.EAI_NONAME, "Name or service not known"))
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    one = Forge(api_url="http://github.invalid/api/v3", token="t", repository="acme/widget", patience=2)
-    assert "no address is known of github.invalid: check GITHUB_API_URL and the network" in problem(one).what
 
 
 def test_an_enterprise_server_has_its_api_elsewhere(github: FakeGitHub) -> None:
