@@ -16,8 +16,6 @@ from gate.github.stamp import FORM, Stamp, stamp_of
 from gate.github.transport import Transport
 
 T = TypeVar("T")
-LONGEST_COMMENT = 65_536
-"""Characters of a comment; GitHub refuses more."""
 # Who writes with the token of a workflow.
 _ACTIONS = "github-actions[bot]"
 
@@ -66,7 +64,7 @@ class Conversation:
 
     def create(self, body: str) -> Comment:
         """Write a comment; a Problem is unsure when it may stand there all the same."""
-        task = fitting(self._task("write a comment on"), body)
+        task = self._task("write a comment on")
         path = f"{self._issues}/{self._number}/comments"
         made = self._transport.send(task, "POST", path, {"body": body}, Comment)
         # GraphQL and REST call apps by different names: this is the one that the comments have
@@ -75,7 +73,7 @@ class Conversation:
 
     def edit(self, number: int, body: str) -> bool:
         """Replace the text of a comment; False when it is no longer there."""
-        task, path = fitting(self._task("update the comment on"), body), f"{self._issues}/comments/{number}"
+        task, path = self._task("update the comment on"), f"{self._issues}/comments/{number}"
         sent = _unless_gone(lambda: self._transport.send(task, "PATCH", path, {"body": body}, Comment))
         return sent is not None
 
@@ -100,13 +98,6 @@ def _unless_gone(ask: Callable[[], T]) -> T | None:
         if problem.status in (404, 410):
             return None
         raise
-
-
-def fitting(task: Task, body: str) -> Task:
-    """Return a task that writes a text. Raises Problem: the text is longer than GitHub takes."""
-    if len(body) > LONGEST_COMMENT:
-        raise task.failed(f"it has {len(body):,} characters, and GitHub takes {LONGEST_COMMENT:,}", status=422)
-    return task
 
 
 Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]

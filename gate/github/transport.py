@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import re
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -52,36 +52,11 @@ class Answer:
     body: str
 
 
-class Overdue(Exception):  # noqa: N818  # the other side is, nothing is wrong here
-    """It took longer than it may; seconds: how long that is."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"longer than {seconds:g} s")
-        self.seconds = seconds
-
-
-class Clock:
-    """How time passes while a forge works or is waited for."""
-
-    def now(self) -> float:
-        """Return seconds since some moment."""
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
-
-    def join(self, worker: threading.Thread, seconds: float) -> None:
-        """Wait until a thread has ended, for so many seconds at most."""
-        worker.join(seconds)
-
-
 class Patience:
     """Seconds that may pass in all while a forge works or is waited for; what else happens takes none of them."""
 
-    def __init__(self, seconds: float, clock: Clock | None = None) -> None:
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._clock = clock or Clock()
         self._spent = 0.0
 
     @property
@@ -92,62 +67,37 @@ class Patience:
     def sleep(self, seconds: float) -> None:
         """Wait, for as long as there is patience."""
         pause = min(seconds, self.left)
-        self._clock.sleep(pause)
+        time.sleep(pause)
         self._spent += pause
 
     def settle(self) -> None:
         """Wait until another run that had read before this one wrote has written too."""
         self.sleep(_SETTLED_AFTER)
 
-    def within(self, seconds: float, work: Callable[[], T]) -> T:
-        """Do something within so many seconds, and within what is left.
-
-        In a thread of its own that is left behind when it takes longer: looking up a name has no time-out, and a
-        server that sends a byte now and then never runs into that of a socket.
-
-        Raises:
-            Overdue: it took longer; it may go on, and nobody sees what comes of it.
-            Exception: what the work raised.
-        """
-        limit = min(seconds, self.left)
-        done: list[T] = []
-        failed: list[Exception] = []
-
-        def run() -> None:
-            try:
-                done.append(work())
-            except Exception as error:  # noqa: BLE001  # raised again by the caller's thread
-                failed.append(error)
-
-        begin = self._clock.now()
-        worker = threading.Thread(target=run, name="perfgate-forge", daemon=True)
-        worker.start()
-        self._clock.join(worker, limit)
-        self._spent += self._clock.now() - begin
-        if failed:
-            raise failed[0]
-        if not done:
-            raise Overdue(limit)
-        return done[0]
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count what the block takes."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self._spent += time.monotonic() - begin
 
 
 class Transport:
     """Speaks to one API with one token, which is in no message.
 
-    timeout: seconds for one attempt. patience: seconds for everything that this object ever does.
+    timeout: seconds without a byte. patience: seconds for everything that this object ever does.
 
     It follows no redirection, so that nobody else sees the token.
     """
 
     def __init__(self, api_url: str, token: str, timeout: float, patience: float) -> None:
-        address = urlsplit(api_url)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise Problem(f"GITHUB_API_URL is not the address of an API: {one_line(api_url)}")
         # anything else would be refused further down, in words that hold the token
         if not re.fullmatch(r"[\x21-\x7e]+", token.strip()):
             raise Problem("there is no usable token: give the action `token: ${{ github.token }}`, its default")
         self.api_url = api_url.rstrip("/")
-        self.host = address.hostname
+        self.host = urlsplit(api_url).hostname or ""
         self.patience = Patience(patience)
         self.timeout = timeout
         self._token = token.strip()
@@ -169,9 +119,12 @@ class Transport:
         """
 
         def attempt() -> Answer | Trouble:
-            session = self._connect()
-            answer = self.patience.within(self.timeout, lambda: self._sent(session, method, path, parameters, body))
-            status = answer.status
+            address = f"{self.api_url}{path}" if path.startswith("/") else path
+            got = self._connect().request(
+                method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout
+            )
+            status, headers = got.status_code, {name.lower(): value for name, value in got.headers.items()}
+            answer = Answer(status, headers, got.content.decode("utf-8", "replace"))
             if status >= 400:
                 return of_status(task, status, answer.headers, answer.body.replace(self._token, "***"))
             if status >= 300 and not redirect:
@@ -272,14 +225,10 @@ class Transport:
             total = Duration(self.patience.seconds)
             return Trouble(task.failed(f"perfgate gave up after waiting {total} for GitHub in all"))
         try:
-            return attempt()
+            with self.patience.waiting():
+                return attempt()
         except Problem as problem:
             return Trouble(problem)
-        except Overdue as overdue:
-            # the connection is still in use by the thread that was left behind
-            self._session = None
-            why = f"no answer from {self.host} within {Duration(max(0.1, round(overdue.seconds, 1)))}"
-            return Trouble(task.failed(why, unsure=True), again=True)
         except Exception as error:  # noqa: BLE001  # whatever the libraries raise, publishing goes on
             return of_error(task, error, self.host)
 
@@ -298,15 +247,3 @@ class Transport:
             self._session.auth = lambda request: request
             self._session.headers.update({**_HEADERS, "Authorization": f"Bearer {self._token}"})
         return self._session
-
-    def _sent(
-        self, session: Session, method: Method, path: str, parameters: Mapping[str, str] | None,
-        body: Mapping[str, Any] | None,
-    ) -> Answer:  # fmt: skip
-        address = f"{self.api_url}{path}" if path.startswith("/") else path
-        # `Patience` ends what takes too long; this ends what it leaves behind
-        response = session.request(
-            method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout + 1
-        )
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status_code, headers, response.content.decode("utf-8", "replace"))

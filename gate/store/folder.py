@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,8 +26,6 @@ from gate.store.history_records import (
 )
 
 _UNFINISHED = ".tmp-"
-_ABANDONED = 86_400.0
-"""Seconds after which what a killed writer left is removed."""
 
 
 class FolderStore:
@@ -93,11 +90,6 @@ def write_new(place: Path, data: bytes) -> bool:
     """Write a file that appears whole or not at all; False: there is one of that name."""
     refuse_tracked(place.parent, "--history")
     place.parent.mkdir(parents=True, exist_ok=True)
-    oldest = time.time() - _ABANDONED
-    for file in place.parent.glob(f"{_UNFINISHED}*"):
-        with suppress(OSError):
-            if file.stat().st_mtime < oldest:
-                file.unlink()
     # with a random name: two writers may be two machines with one number of process
     unfinished = place.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
     try:
@@ -112,13 +104,6 @@ def write_new(place: Path, data: bytes) -> bool:
     finally:
         with suppress(FileNotFoundError):
             unfinished.unlink()
-    # put the name on the disk as well, where folders can be opened
-    with suppress(OSError):
-        at = os.open(place.parent, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
     return True
 
 

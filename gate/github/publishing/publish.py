@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import Marker, Posted, publish_comment
 from gate.github.event import Event
-from gate.github.problems import Problem, Task, one_line
+from gate.github.problems import Problem, Task
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT, Occasion
@@ -212,8 +211,6 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 State = Literal["success", "failure", "error", "pending"]
 
 LONGEST_DESCRIPTION = 140
-_LONGEST_CONTEXT = 255
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _ROUNDS = 6
 
 
@@ -233,22 +230,20 @@ class _Status(msgspec.Struct):
 def set_status(
     forge: Forge, sha: str, context: str, stamp: Stamp, state: State, description: str, address: str
 ) -> Posted:
-    """Set the status of a commit in a context, unless a newer one or another job's is there; what is too long is cut.
+    """Set the status of a commit in a context, unless a newer one or another job's is there.
 
     Reads, writes what differs, and reads again until nothing does: others may be doing the same.
 
     Raises:
         Problem: it cannot be read or set.
     """
-    task = Task(f"set the status of {one_line(sha)[:12]}", "statuses: write")
-    if not _COMMIT.fullmatch(sha):
-        raise task.failed("that is not a full commit id")
-    transport, repository, name = forge.transport, f"/repos/{forge.repository}", _cut(context, _LONGEST_CONTEXT)
-    ours = _Status(0, state, name, _cut(one_line(description), LONGEST_DESCRIPTION), stamp.on(address))
+    task = Task(f"set the status of {sha[:12]}", "statuses: write")
+    transport, repository = forge.transport, f"/repos/{forge.repository}"
+    ours = _Status(0, state, context, description, stamp.on(address))
     problem: Problem | None = None
     for _ in range(_ROUNDS):
         listed = transport.listed(task, f"{repository}/commits/{sha}/statuses", list[_Status], list)
-        mine = {each.id: each for each in listed if each.context.casefold() == name.casefold()}
+        mine = {each.id: each for each in listed if each.context.casefold() == context.casefold()}
         # the newest first: that is the one that people and rules see
         found = [mine[number] for number in sorted(mine, reverse=True)]
         wanted, placed = _wanted(found, stamp, ours)
@@ -258,7 +253,7 @@ def set_status(
             # what hides the right state is not ours: whoever wrote that puts it back
             return placed
         body = {
-            "state": wanted.state, "context": name, "description": wanted.description or "",
+            "state": wanted.state, "context": context, "description": wanted.description or "",
             "target_url": wanted.target_url,
         }  # fmt: skip
         try:
@@ -285,10 +280,6 @@ def _wanted(found: list[_Status], stamp: Stamp, ours: _Status) -> tuple[_Status,
         return ours, Posted(None, "updated")
     by, entry = max(taken or newer, key=lambda one: (one[0].order, one[1].id))
     return entry, Posted(None, "taken" if taken else "older", by)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:

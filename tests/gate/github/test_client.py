@@ -83,13 +83,6 @@ def test_a_commit_that_is_not_there_is_no_absent_file(github: FakeGitHub) -> Non
         github.client().file_at("perfgate.toml", "d" * 40)
 
 
-@pytest.mark.parametrize("path", ["", "/etc/passwd", "a//b", "../secret", "a/../../x", "./a", "a/", ".."])
-def test_a_path_that_is_none(github: FakeGitHub, path: str) -> None:
-    with pytest.raises(Problem, match="write the path from the top of the repository"):
-        github.client().file_at(path, "main")
-    assert github.requests == []
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [

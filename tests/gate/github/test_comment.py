@@ -247,15 +247,6 @@ def test_a_missing_permission_is_named_and_a_locked_conversation_is_none(github:
     assert "issue is locked" in found.what and found.permission is None
 
 
-def test_a_comment_that_is_too_long_is_not_sent(github: FakeGitHub) -> None:
-    room = 65_536 - len(marker(1).text) - 1
-    with pytest.raises(Problem, match=r"it has 65,537 characters, and GitHub takes 65,536") as caught:
-        publish_comment(github.client(), 12, marker(1), "x" * (room + 1))
-    assert caught.value.status == 422
-    assert sent(github) == []
-    assert publish_comment(github.client(), 12, marker(1), "x" * room).did == "created"
-
-
 # --- another job's ----------------------------------------------------------------------------------------------------
 
 
