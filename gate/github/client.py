@@ -11,8 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import msgspec
 
-from gate.github.problems import Problem, Task, Trouble, of_error
-from gate.github.transport import Transport
+from gate.github.transport import Problem, Task, Transport, Trouble, of_error
 
 if TYPE_CHECKING:
     from gate.github.event import Event

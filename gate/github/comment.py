@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple, TypeVar
 import msgspec
 
 from gate.github.client import Forge
-from gate.github.problems import Problem, Task
 from gate.github.stamp import FORM, Stamp, stamp_of
-from gate.github.transport import Transport
+from gate.github.transport import Problem, Task, Transport
 
 T = TypeVar("T")
 # Who writes with the token of a workflow.

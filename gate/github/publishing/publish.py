@@ -21,12 +21,12 @@ from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import Marker, Posted, publish_comment
 from gate.github.event import Event
-from gate.github.problems import Problem, Task
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
 from gate.github.stamp import Stamp, stamp_on
+from gate.github.transport import Problem, Task
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed

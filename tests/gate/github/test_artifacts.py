@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gate.github.client import may_read
-from gate.github.problems import Problem
+from gate.github.transport import Problem
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer
 

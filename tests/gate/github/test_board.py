@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from gate.github.comment import Posted
-from gate.github.problems import Problem, Task
 from gate.github.publishing.publish import _Status, set_status
 from gate.github.stamp import Stamp, stamp_on
+from gate.github.transport import Problem, Task
 from tests.gate.github.test_comment_races import Order
 from tests.gate.github.test_stamp import stamp
 from tests.support.forge import FakeGitHub

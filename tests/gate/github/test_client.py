@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.github.problems import Problem
-from gate.github.transport import Answer, Transport
+from gate.github.transport import Answer, Problem, Transport
 from tests.support.forge import FakeGitHub
 
 HEAD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from gate.github.comment import Marker, publish_comment
-from gate.github.problems import Problem
-from gate.github.transport import Transport
+from gate.github.transport import Problem, Transport
 from tests.gate.github.test_comment_races import HEAD, marker, text
 from tests.gate.github.test_stamp import stamp
 from tests.support.forge import FakeGitHub

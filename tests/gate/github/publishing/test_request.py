@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.github.publishing.action_inputs import leg_of
-from gate.github.publishing.request import as_inputs, folded, id_of, request_of, slug_of
+from gate.github.publishing.request import as_inputs, folded, id_of, leg_of, request_of, slug_of
 from gate.model import UserError
 from gate.model.warnings.base import Said
 from tests.support.workflow_job import Job, changed
