@@ -1,4 +1,4 @@
-"""How long a run takes, by what the last one in its folder took, or by what is remembered of this host."""
+"""How long a run takes, by what the last one in its folder took."""
 
 from __future__ import annotations
 
@@ -28,14 +28,12 @@ from harness.loop.schedule import Round
 
 
 def expected_time(
-    rounds: Sequence[Round], past: Sequence[Sequence[Located]], config: Config, costs: Mapping[str, Costs],
-    run: Run | None = None,
-) -> float | None:  # fmt: skip
-    """Return the seconds that rounds take with their set-up, by the last run in a folder that tells it, or memory.
+    rounds: Sequence[Round], past: Sequence[Sequence[Located]], config: Config, run: Run | None = None
+) -> float | None:
+    """Return the seconds that rounds take with their set-up, by the last run in a folder that tells it.
 
-    rounds: from the first one on. past: the runs of the folder, of past_of. config: the rules in force. costs: what is
-    remembered, by benchmark. run: its run line, which names the commits: one that the folder has a run of need not be
-    compiled again where builds are kept.
+    rounds: from the first one on. past: the runs of the folder, of past_of. config: the rules in force. run: its run
+    line, which names the commits: one that the folder has a run of need not be compiled again where builds are kept.
     """
     runs = [[each.record for each in records] for records in past]
     kept = _kept(run, config, runs)
@@ -58,8 +56,7 @@ def expected_time(
     if len(kept) < len(SIDES) and all(build.build or build.cached for build in builds):
         # nothing says what compiling takes
         measured = {}
-    seconds = _seconds(rounds, config, measured, kept, _starts(runs[0], config) if runs else {})
-    return seconds if seconds is not None else _seconds(rounds, config, costs, kept, {})
+    return _seconds(rounds, config, measured, kept, _starts(runs[0], config) if runs else {})
 
 
 def _by_step(records: Sequence[Record]) -> list[Record]:
@@ -110,12 +107,11 @@ def _commit(run: Run, side: Side) -> tuple[str, str | None] | None:
 
 
 def budget_warnings(
-    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
+    rounds: Sequence[Round], folder: Path, config: Config, run: Run | None = None
 ) -> list[BudgetHoldsFew]:
     """Warn where the budget does not hold the rounds that a regression needs, as far as that is known before measuring.
 
-    rounds: of the run. folder: of the last run. config: the rules in force. costs: what is remembered, by benchmark.
-    run: its run line, as in expected_time.
+    rounds: of the run. folder: of the last run. config: the rules in force. run: its run line, as in expected_time.
     """
     budget = float(config.plan.budget)
     # a study goes on with another one
@@ -129,12 +125,12 @@ def budget_warnings(
         kept = _kept(run, config, ([each.record for each in records] for records in past))
         if ended and ended.budget - _saved(past[0], kept) >= budget:
             return [BudgetHoldsFew(0, needed, ended.budget, budget, None)]
-    seconds = expected_time(rounds[:needed], past, config, costs, run)
+    seconds = expected_time(rounds[:needed], past, config, run)
     # as `perfgate try` and the first line of a check count them
     room = ROOM * budget
     if seconds is None or seconds <= room:
         return []
-    one, two = (expected_time(rounds[:count], past, config, costs, run) for count in (1, 2))
+    one, two = (expected_time(rounds[:count], past, config, run) for count in (1, 2))
     fits = 0
     if one is not None and two is not None and one <= room:
         fits = 1 + math.floor((room - one) / (two - one)) if needed > 1 else 1

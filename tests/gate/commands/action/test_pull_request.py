@@ -191,15 +191,6 @@ def test_the_comment_names_the_commits_of_the_pull_request(job: Job, forge: Fake
 # --- forks and privileges ---------------------------------------------------------------------------------------------
 
 
-def test_a_fork_on_a_self_hosted_runner_is_refused_and_that_is_no_pass(tmp_path: Path, forge: FakeGitHub) -> None:
-    done = pulled(tmp_path, forge, fork=True).run()
-    assert set(done.steps) == {"prepare", "decide", "publish"}
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    assert "not measured: fork on a self-hosted runner" in done.said("error")[0]
-    assert "workflow_run" in done.summary
-    assert not any(seen.method in ("POST", "PATCH") for seen in forge.requests)
-
-
 def test_a_fork_that_may_be_measured_gets_no_comment_from_there(tmp_path: Path, forge: FakeGitHub) -> None:
     done = pulled(tmp_path, forge, fork=True).run(forks="measure", set="plan.executions=1")
     assert done.code == 0
