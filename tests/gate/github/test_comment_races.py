@@ -1,4 +1,4 @@
-"""Several runs publish at once: in every order of their requests one comment is left, and it shows the newest run."""
+"""Several runs publish at once: in every order of their requests one comment and one status are left, of the newest."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
 from gate.github.comment import Comment, Conversation, Marker, Posted, User, settle
+from gate.github.publishing.publish import _Status, set_status
+from gate.github.stamp import Stamp
 from tests.gate.github.test_stamp import stamp
 
-HEAD = "a" * 40
+HEAD, URL = "a" * 40, "https://github.example/run"
 ME, OTHER = "github-actions[bot]", "mallory"
 
 
@@ -134,24 +137,51 @@ class Actor:
         return author(comment) == ME
 
 
-def race(before: list[tuple[str, str]], runs: list[int], choose: Callable[[list[int]], int]) -> Wall:
-    """Let runs publish at once on a wall that has comments already: (author, body)."""
-    wall = Wall()
-    for author, body in before:
-        wall.add(body, author)
-    order = Order(runs, choose)
-    posted: dict[int, Posted] = {}
+class Statuses:
+    """A transport to a list of statuses in memory."""
 
-    def publish(run: int) -> Callable[[], None]:
+    def __init__(self, wall: list[_Status], order: Order, name: int) -> None:
+        self.wall, self.order, self.name = wall, order, name
+        self.patience = SimpleNamespace(settle=lambda: order.pause(name))
+
+    def listed(self, *_: object) -> list[_Status]:
+        self.order.turn(self.name)
+        return list(self.wall)
+
+    def send(self, _task: object, _method: str, _path: str, body: dict[str, Any], _kind: object) -> None:
+        self.order.turn(self.name)
+        self.wall.append(_Status(1 + len(self.wall), **body))
+
+
+Choose = Callable[[list[int]], int]
+
+
+def race(wall: Wall | list[_Status], stamps: dict[int, Stamp], choose: Choose) -> dict[int, Posted]:
+    """Let several publish at once on a wall."""
+    order, posted = Order(list(stamps), choose), dict[int, Posted]()
+
+    def publish(name: int) -> Callable[[], None]:
         def work() -> None:
-            actor = Actor(wall, order, run)
-            posted[run] = settle(cast("Conversation", actor), marker(run), f"body of {run}", lambda: order.pause(run))
+            if isinstance(wall, Wall):
+                talk, own = cast("Conversation", Actor(wall, order, name)), Marker("gate", HEAD, stamps[name])
+                posted[name] = settle(talk, own, f"body of {name}", lambda: order.pause(name))
+            else:
+                forge: Any = SimpleNamespace(transport=Statuses(wall, order, name), repository="acme/widget")
+                posted[name] = set_status(forge, HEAD, "gate", stamps[name], "success", f"body of {name}", URL)
 
         return work
 
-    order.run({run: publish(run) for run in runs})
-    assert set(posted) == set(runs)
-    assert posted[max(runs)].did != "older"
+    order.run({name: publish(name) for name in stamps})
+    assert set(posted) == set(stamps)
+    return posted
+
+
+def commented(before: list[tuple[str, str]], runs: list[int], choose: Choose) -> Wall:
+    """Let runs comment at once on a wall that has comments already: (author, body)."""
+    wall = Wall()
+    for author, body in before:
+        wall.add(body, author)
+    assert race(wall, {run: stamp(run) for run in runs}, choose)[max(runs)].did != "older"
     return wall
 
 
@@ -166,7 +196,7 @@ def all_orders(before: list[tuple[str, str]], runs: list[int], most: int) -> Ite
             taken.append((place, len(ready)))
             return ready[place]
 
-        yield race(before, runs, choose)
+        yield commented(before, runs, choose)
         while taken and taken[-1][0] + 1 == taken[-1][1]:
             taken.pop()
         if not taken:
@@ -202,24 +232,28 @@ def test_two_runs_in_every_order(before: list[tuple[str, str]]) -> None:
 def test_runs_in_many_orders(before: list[tuple[str, str]]) -> None:
     for seed in range(100):
         runs = [3, 4] if seed % 3 else [3, 4, 5]
-        wall = race(before, runs, random.Random(seed).choice)
-        check(wall, before, newest=runs[-1])
+        check(commented(before, runs, random.Random(seed).choice), before, newest=runs[-1])
+
+
+def test_of_several_runs_the_newest_status_is_seen() -> None:
+    for seed in range(100):
+        stamps = {run: stamp(run) for run in ((2, 3) if seed % 3 else (2, 3, 4))}
+        wall = [_Status(1, "pending", "gate", "of before", stamp(1).on(URL))]
+        placed = race(wall, stamps, random.Random(seed).choice)
+        assert (wall[-1].description, placed[max(stamps)].did) == (f"body of {max(stamps)}", "updated"), seed
 
 
 def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen() -> None:
-    jobs = {1: "a.yml/b/linux", 2: "a.yml/b/mac"}
-    for seed in range(100):
-        wall, posted = Wall(), dict[int, Posted]()
-        order = Order(list(jobs), random.Random(seed).choice)
-
-        def publish(name: int, wall: Wall = wall, order: Order = order, posted: dict[int, Posted] = posted) -> None:
-            actor, mine = Actor(wall, order, name), marker(7, jobs[name])
-            posted[name] = settle(cast("Conversation", actor), mine, f"of {name}", lambda: order.pause(name))
-
-        order.run({name: lambda name=name: publish(name) for name in jobs})  # type: ignore[misc]  # bound at once
-        refused = [name for name, each in posted.items() if each.did == "taken"]
-        assert len(refused) == 1, seed
-        [kept] = set(jobs) - set(refused)
-        assert wall.visible() == [f"{marker(7, jobs[kept]).text}\nof {kept}"], seed
-        # it holds the result of one job only, so it supersedes nothing of the other's
-        assert not any(one.text.startswith("Superseded") for one in wall.comments), seed
+    stamps = {1: stamp(7, job="a.yml/b/linux"), 2: stamp(7, job="a.yml/b/mac")}
+    for seed in range(200):
+        wall: Wall | list[_Status] = Wall() if seed % 2 else []
+        posted = race(wall, stamps, random.Random(seed).choice)
+        [(refused, told)] = [(name, each) for name, each in posted.items() if each.did == "taken"]
+        kept = 3 - refused
+        assert told.by == stamps[kept], seed
+        if isinstance(wall, Wall):
+            assert wall.visible() == [f"{Marker('gate', HEAD, stamps[kept]).text}\nbody of {kept}"], seed
+            # it holds the result of one job only, so it supersedes nothing of the other's
+            assert not any(one.text.startswith("Superseded") for one in wall.comments), seed
+        else:
+            assert wall[-1].description == f"body of {kept}", seed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from gate.github import transport
@@ -16,6 +18,10 @@ class HurriedClock:
     def monotonic(self) -> float:
         """Return what has passed."""
         return sum(self.slept)
+
+    def time(self) -> float:
+        """Return what the clock on the wall says."""
+        return time.time()
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
