@@ -7,13 +7,13 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
 from gate.codes import Exit
 from gate.model import UserError
-from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Proof
+from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Proof, Spread
 from gate.stats.levels import BEYOND, EXPECTED
 
 
@@ -107,8 +107,11 @@ def when(text: str | None) -> datetime | None:
         return None
 
 
+_OF_RATIO, _OF_VALUE, _OF_VARIANCE, _OF_SPREAD = 9, 9, 6, 4
+"""Significant digits; a variance over five builds is known to one."""
+_WHOLE = 2**53
 LARGEST = 1 << 26
-"""Bytes of a record beyond which it is not read: 50 cases take 50 KB."""
+"""Bytes of a record beyond which it is not read: 50 cases take 30 KB."""
 
 
 class RecordError(ValueError):
@@ -121,9 +124,24 @@ class _Version(msgspec.Struct):
 
 def encode(record: HistoryRecord) -> bytes:
     """Write a record, a line for each case; equal records give equal bytes."""
+    changes = []
+    for change in record.changes:
+        base, head = (
+            side and msgspec.structs.replace(
+                side, value=_digits(side.value, _OF_VALUE),
+                spread=[
+                    Spread(level=s.level, relative=_digits(s.relative, _OF_SPREAD), df=_digits(s.df, _OF_VARIANCE))
+                    for s in side.spread
+                ],
+            )
+            for side in (change.base, change.head)
+        )  # fmt: skip
+        variance, df = (own if own is None else _digits(own, _OF_VARIANCE) for own in (change.variance, change.df))
+        ratio = _digits(change.log_ratio, _OF_RATIO)
+        changes.append(msgspec.structs.replace(change, log_ratio=ratio, variance=variance, df=df, base=base, head=head))
     # the last field is the list
     facts = msgspec.json.encode(msgspec.structs.replace(record, changes=[])).removesuffix(b"]}")
-    return facts + b",".join(b"\n" + msgspec.json.encode(change) for change in record.changes) + b"]}\n"
+    return facts + b",".join(b"\n" + msgspec.json.encode(change) for change in changes) + b"]}\n"
 
 
 def decode(data: bytes) -> HistoryRecord:
@@ -150,6 +168,13 @@ def decode_as(data: bytes, kind: type[T], newest: int) -> T:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"is damaged ({error})") from None
+
+
+def _digits(number: float, digits: int) -> Any:
+    """Round to significant digits; a whole number stays as it is, since counts are exact."""
+    if number == int(number) and abs(number) < _WHOLE:
+        return int(number)
+    return float(f"{number:.{digits}g}")
 
 
 class ConflictError(UserError):

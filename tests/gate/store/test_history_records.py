@@ -1,4 +1,4 @@
-"""A record as bytes, and what is refused; and its name, which says order and identity."""
+"""A record as bytes: what comes back, in how many digits, and what is refused; and its name, which says order and identity."""
 
 import json
 import re
@@ -7,7 +7,18 @@ import msgspec
 import pytest
 
 from gate.store.history_records import LARGEST, RecordError, decode, encode, is_sha, name_at, name_of
-from tests.gate.store.records import record, sha
+from tests.gate.store.records import change, measured, record, sha
+
+
+def test_keeps_what_is_known_of_a_number_and_counts_whole() -> None:
+    instructions = msgspec.structs.replace(change(0, 1 / 3), head=measured(1_234_567_890_123), base=measured(1 / 7))
+    read = decode(encode(msgspec.structs.replace(record(1), changes=[instructions]))).changes[0]
+    assert read.head is not None
+    assert read.base is not None
+    assert read.head.value == 1_234_567_890_123
+    assert read.log_ratio == pytest.approx(1 / 3, rel=1e-8)
+    assert read.log_ratio != 1 / 3
+    assert read.base.value == pytest.approx(1 / 7, rel=1e-8)
 
 
 def test_is_written_a_line_a_case() -> None:
