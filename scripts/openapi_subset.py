@@ -21,7 +21,7 @@ USED: dict[str, tuple[str, ...]] = {
     f"{REPO}/pulls": ("get",),
     f"{REPO}/pulls/{{pull_number}}": ("get",),
     f"{REPO}/issues/{{issue_number}}/comments": ("get", "post"),
-    f"{REPO}/issues/comments/{{comment_id}}": ("get", "patch"),
+    f"{REPO}/issues/comments/{{comment_id}}": ("patch",),
     f"{REPO}/statuses/{{sha}}": ("post",),
     f"{REPO}/commits/{{ref}}/statuses": ("get",),
     f"{REPO}/git/commits/{{commit_sha}}": ("get",),

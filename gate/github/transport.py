@@ -27,9 +27,6 @@ Method = Literal["GET", "POST", "PATCH"]
 
 TRIES = 4
 _FIRST_PAUSE = 0.5
-# GitHub cannot write under a condition. Another run that had read before we wrote has written by then, since nothing
-# but a fresh reading stands between its last reading and its writing.
-_SETTLED_AFTER = 1.0
 # GitHub asks for a minute at least where it does not say how long, and for more each time after
 _LIMITED_PAUSE = 60.0
 _LEAST_LIMITED = 1.0
@@ -70,10 +67,6 @@ class Patience:
         pause = min(seconds, self.left)
         time.sleep(pause)
         self._spent += pause
-
-    def settle(self) -> None:
-        """Wait until another run that had read before this one wrote has written too."""
-        self.sleep(_SETTLED_AFTER)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -187,13 +180,16 @@ class Transport:
                 break
         return found
 
-    def send(self, task: Task, method: Method, path: str, body: Mapping[str, Any], shape: type[T]) -> T:
-        """Write something; the answer is of a shape.
+    def send(
+        self, task: Task, method: Method, path: str, body: Mapping[str, Any], shape: type[T], *,
+        repeatable: bool | None = None,
+    ) -> T:  # fmt: skip
+        """Write something; the answer is of a shape. repeatable: as of `call`.
 
         Raises:
             Problem: as of `get`; unsure when it may have been written.
         """
-        return self.decode(task, self.call(task, method, path, body=body), shape, written=True)
+        return self.decode(task, self.call(task, method, path, body=body, repeatable=repeatable), shape, written=True)
 
     def viewer(self, task: Task) -> str:
         """Ask GraphQL whose token it is.

@@ -19,13 +19,13 @@ from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape
 from gate.github import notice
 from gate.github.client import Forge, forge_of
-from gate.github.comment import Marker, Posted, publish_comment
+from gate.github.comment import LEFT, Marker, Posted, publish_comment
 from gate.github.event import Event
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
-from gate.github.stamp import Stamp, stamp_on
+from gate.github.stamp import Relation, Stamp, stamp_on
 from gate.github.transport import Problem, Task
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
@@ -211,20 +211,13 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 State = Literal["success", "failure", "error", "pending"]
 
 LONGEST_DESCRIPTION = 140
-_ROUNDS = 6
 
 
 class _Status(msgspec.Struct):
     id: int
     state: State
     context: str = ""
-    description: str | None = None
     target_url: str | None = None
-
-    @property
-    def stamp(self) -> Stamp | None:
-        """Whose it is; None: of another program, or a person."""
-        return stamp_on(self.target_url or "")
 
 
 def set_status(
@@ -232,54 +225,26 @@ def set_status(
 ) -> Posted:
     """Set the status of a commit in a context, unless a newer one or another job's is there.
 
-    Reads, writes what differs, and reads again until nothing does: others may be doing the same.
-
     Raises:
         Problem: it cannot be read or set.
     """
-    task = Task(f"set the status of {sha[:12]}", "statuses: write")
-    transport, repository = forge.transport, f"/repos/{forge.repository}"
-    ours = _Status(0, state, context, description, stamp.on(address))
-    problem: Problem | None = None
-    for _ in range(_ROUNDS):
-        listed = transport.listed(task, f"{repository}/commits/{sha}/statuses", list[_Status], list)
-        mine = {each.id: each for each in listed if each.context.casefold() == context.casefold()}
-        # the newest first: that is the one that people and rules see
-        found = [mine[number] for number in sorted(mine, reverse=True)]
-        wanted, placed = _wanted(found, stamp, ours)
-        if found and (found[0].stamp, found[0].state) == (wanted.stamp, wanted.state):
-            return placed
-        if placed.did != "updated" and not (found and found[0].stamp == stamp):
-            # what hides the right state is not ours: whoever wrote that puts it back
-            return placed
-        body = {
-            "state": wanted.state, "context": context, "description": wanted.description or "",
-            "target_url": wanted.target_url,
-        }  # fmt: skip
-        try:
-            transport.send(task, "POST", f"{repository}/statuses/{sha}", body, _Status)
-        except Problem as failed:
-            if not failed.unsure:
-                raise
-            problem = failed
-        transport.patience.settle()
-    raise problem or Problem("cannot set the state: others keep replacing it")
-
-
-def _wanted(found: list[_Status], stamp: Stamp, ours: _Status) -> tuple[_Status, Posted]:
-    """Choose what is to be seen: the newest state of the job that was first."""
-    own = [each.id for each in found if each.stamp == stamp]
-    states: dict[str, list[tuple[Stamp, _Status]]] = {"taken": [], "newer": [], "ours": []}
-    for each in found:
-        if (by := each.stamp) is not None and by != stamp:
-            states[stamp.against(by, same_commit=True)].append((by, each))
-    taken, newer = states["taken"], states["newer"]
-    if own and taken and min(own) < min(each.id for _, each in taken):
-        taken = []
-    if not taken and not newer:
-        return ours, Posted(None, "updated")
-    by, entry = max(taken or newer, key=lambda one: (one[0].order, one[1].id))
-    return entry, Posted(None, "taken" if taken else "older", by)
+    task, path = Task(f"set the status of {sha[:12]}", "statuses: write"), f"/repos/{forge.repository}"
+    listed = forge.transport.listed(task, f"{path}/commits/{sha}/statuses", list[_Status], list)
+    present = [each for each in listed if each.context.casefold() == context.casefold()]
+    states: dict[Relation, list[Stamp]] = {"taken": [], "newer": [], "ours": []}
+    for each in present:
+        if (by := stamp_on(each.target_url or "")) is not None and by != stamp:
+            states[stamp.against(by, same_commit=True)].append(by)
+    for relation, did in LEFT.items():
+        if states[relation]:
+            return Posted(None, did, max(states[relation], key=lambda each: each.order))
+    # the newest is the one that people and rules see
+    newest = max(present, key=lambda each: each.id, default=None)
+    if newest is None or (stamp_on(newest.target_url or ""), newest.state) != (stamp, state):
+        body = {"state": state, "context": context, "description": description, "target_url": stamp.on(address)}
+        # twice the same is as good as once
+        forge.transport.send(task, "POST", f"{path}/statuses/{sha}", body, _Status, repeatable=True)
+    return Posted(None, "updated")
 
 
 def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:

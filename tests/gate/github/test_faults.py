@@ -86,7 +86,7 @@ def test_what_passes_leaves_no_trace(
     ("what", "method"),
     [
         *((what, "*") for what in (*PASSING, "primary", *REFUSALS)),
-        *((what, "POST") for what in (403, 503, "cut-after")),
+        *((what, "POST") for what in (403, 503)),
     ],
 )
 def test_what_does_not_pass_changes_no_verdict(
@@ -96,9 +96,7 @@ def test_what_does_not_pass_changes_no_verdict(
     told = publish_regression(project, github, tmp_path)
     assert told.code == 1 and "❌ **perfgate: Regression**" in told.summary
     assert len(github.comments) <= 1
-    # written, only not answered: it is looked for and found
-    found = method == "POST" and what in ("cut-after", "cut-half")
-    assert bool(told.warnings) != found and len(told.warnings) <= 4
+    assert 1 <= len(told.warnings) <= 4
     assert all(re.search(r"^[^\n]{10,600}$", one) for one in told.warnings)
     # a permission is named where that is the cause, and nowhere else
     assert any("`permissions:`" in one for one in told.warnings) == (what == 403) or what == 404

@@ -127,11 +127,6 @@ def comment_of(call: Call) -> dict[str, Any]:
 COMMENT = f"{REPO}/issues/comments/{{comment_id}}"
 
 
-@route("GET", COMMENT, "issues", "pull-requests")
-def comment(call: Call) -> Answer:
-    return Answer(200, shapes.comment(comment_of(call), call.state, call.api))
-
-
 @route("PATCH", COMMENT, "issues", "pull-requests", level="write")
 def edit_comment(call: Call) -> Answer:
     found = comment_of(call)
