@@ -152,7 +152,7 @@ def _decided(request: Request, environment: Mapping[str, str], files: Sequence[P
     read = read_inputs([str(file) for file in files])
     records = [_explained(located, request) for located in read.records]
     inputs = Inputs(records, [*typed(request.warnings), *read.warnings], read.files)
-    return conclude_on(inputs, request.event, target, environment, comment=request.comment != "never")
+    return conclude_on(inputs, request.event, target, environment)
 
 
 def _explained(located: Located, request: Request) -> Located:

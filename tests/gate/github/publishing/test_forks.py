@@ -378,36 +378,16 @@ def inputs() -> Inputs:
         return Inputs(read("measurements.jsonl", archive.read("measurements.jsonl")).records, [], [])
 
 
-OWN = Target(12, HEAD, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("target", "comment", "warnings"),
-    [
-        (OWN, True, 0),
-        (OWN, False, 1),
-        # nobody comments on these
-        (Target(12, HEAD, 1, 1, fork=True), True, 1),
-        (Target(None, HEAD, 1, 1), True, 1),
-    ],
-    ids=["comment", "none wanted", "fork", "queue"],
-)
-def test_one_missing_permission_is_told_once(
-    github: FakeGitHub, inputs: Inputs, target: Target, comment: bool, warnings: int
-) -> None:
+def test_labels_that_cannot_be_read_accept_nothing(github: FakeGitHub, inputs: Inputs) -> None:
     github.pulls[12].labels.append("PERF-accepted")
     queue = f"refs/heads/gh-readonly-queue/main/pr-12-{'a' * 40}"
-    asking = dataclasses.replace(EVENT, name="merge_group", ref=queue, api_url=github.url, source=None)
-    environment = {"GITHUB_TOKEN": github.token}
-    accepted = conclude_on(inputs, asking, target, environment, comment=comment)
+    event = dataclasses.replace(EVENT, name="merge_group", ref=queue, api_url=github.url, source=None)
+    asking = inputs, event, Target(None, HEAD, 1, 1), {"GITHUB_TOKEN": github.token}
+    accepted = conclude_on(*asking)
     assert (accepted.outcome.verdict, accepted.warnings) == ("pass", ())
     del github.permissions["pull-requests"]
-    refused = conclude_on(inputs, asking, target, environment, comment=comment)
+    refused = conclude_on(*asking)
     assert refused.outcome.verdict == "regression"
-    assert len(refused.warnings) == warnings
-    for warning in refused.warnings:
-        assert warning.startswith("the labels of #12 cannot be read: ")
-        assert warning.endswith("; add `pull-requests: write` below `permissions:` of this job")
-    # another cause is told in any case
-    github.fail("GET", "/pulls/12", 404)
-    assert len(conclude_on(inputs, asking, target, environment, comment=comment).warnings) == 1
+    [warning] = refused.warnings
+    assert warning.startswith("the labels of #12 cannot be read: ")
+    assert warning.endswith("; add `pull-requests: write` below `permissions:` of this job")
