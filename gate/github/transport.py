@@ -173,10 +173,8 @@ class Transport:
         for page in range(1, _MOST_PAGES + 1):
             asked = {**parameters, "per_page": str(_PAGE), "page": str(page)}
             answer = self.call(task, "GET", path, parameters=asked)
-            part = items(self.decode(task, answer, shape))
-            found += part
-            link = answer.headers.get("link")
-            if ('rel="next"' not in link) if link else len(part) < _PAGE:
+            found += items(self.decode(task, answer, shape))
+            if 'rel="next"' not in answer.headers.get("link", ""):
                 break
         return found
 

@@ -50,9 +50,6 @@ class FolderStore:
         for place in (self._folder / name.path for name in self._names()):
             try:
                 files.append((str(place), place.read_bytes()))
-            except FileNotFoundError:
-                # another process has dropped it meanwhile
-                continue
             except OSError as error:
                 problems.append(f"{place}: cannot be read: {error.strerror}")
         found = reading(files)

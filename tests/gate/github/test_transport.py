@@ -10,12 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from gate.github import transport as module
 from gate.github.client import Forge
-from gate.github.transport import TRIES, Problem, Task, Transport, of_error, of_status, one_line
+from gate.github.transport import TRIES, Problem, Task, of_error, of_status, one_line
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer, Refused
 from tests.support.forge.clock import HurriedClock
@@ -136,19 +134,6 @@ def test_an_answer_of_another_shape(github: FakeGitHub, monkeypatch: pytest.Monk
     found = problem(forge(github))
     assert found.what.startswith("cannot read pull request #12: the answer of 127.0.0.1 is not GitHub's (")
     assert "\n" not in found.what and len(found.what) < 400
-
-
-def test_a_list_without_links_to_its_pages_is_read(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = {"1": list(range(100)), "2": list(range(100, 130))}
-    answers: list[str] = []
-
-    def call(self: Transport, task: Task, method: str, path: str, **more: Any) -> module.Answer:
-        answers.append(more["parameters"]["page"])
-        return module.Answer(200, {}, msgspec.json.encode(pages[answers[-1]]).decode())
-
-    monkeypatch.setattr(Transport, "call", call)
-    assert forge(github).transport.listed(TASK, "/x", list[int], list) == list(range(130))
-    assert answers == ["1", "2"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

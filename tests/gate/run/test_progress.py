@@ -120,21 +120,6 @@ def test_lines_stay_above_the_block_and_nothing_else_is_left() -> None:
     assert "\x1b[?25" not in terminal.getvalue()
 
 
-@pytest.mark.parametrize(("before", "after"), [(80, 40), (40, 80), (120, 25)])
-def test_a_block_that_the_terminal_wraps_anew_is_erased_whole(
-    before: int, after: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    terminal = Terminal()
-    wide(monkeypatch, before)
-    block = Live(terminal)
-    block.show("x" * 79, "y" * 30, "z" * 5)
-    wide(monkeypatch, after)
-    begun = len(terminal.getvalue())
-    block.close()
-    lines = [min(79, before - 1), min(30, before - 1)]
-    assert terminal.getvalue()[begun:] == f"\r\x1b[{sum(-(-each // after) for each in lines)}A\x1b[J"
-
-
 @pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb"), ("TERM", "")])
 def test_what_is_no_persons_terminal_gets_plain_lines(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
