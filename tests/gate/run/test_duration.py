@@ -55,10 +55,8 @@ def warned(rounds: Sequence[Round], folder: Path, budget: float) -> list[BudgetH
     return budget_warnings(rounds, folder, config(budget))
 
 
-def expected(rounds: Sequence[Round], folder: Path, iterations: int = 5) -> float | None:
-    rules = config(900.0)
-    rules = msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, iterations=iterations))
-    return expected_time(rounds, past_of(folder), rules)
+def expected(rounds: Sequence[Round], folder: Path) -> float | None:
+    return expected_time(rounds, past_of(folder), config(900.0))
 
 
 def test_set_up_counts_once_a_side(tmp_path: Path) -> None:
@@ -157,21 +155,23 @@ def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:
     assert expected(ROUNDS, left(tmp_path, begin, *last, end)) == pytest.approx(6 + 12 * (0.5 + 0.5) + 6)
 
 
-def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None:
-    last = [*built(), *ran(0.75, [0.1] * 5)]
-    heeded = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
-    assert expected(ROUNDS, left(tmp_path, heeded, *last), 15) == pytest.approx(6 + 12 * 1.75)
-    # a program that writes 5 values whatever the plan says takes as long as before
-    own = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 3}}}
-    assert expected(ROUNDS, left(tmp_path, own, *last), 15) == pytest.approx(6 + 12 * 0.75)
+def test_a_run_of_another_plan_tells_nothing(tmp_path: Path) -> None:
+    other = {"type": "run", "schema": 1, "config": {"plan": {"executions": 2, "iterations": 3}}}
+    assert expected(ROUNDS, left(tmp_path, other, *built(), *ran())) is None
+    left(
+        tmp_path / "runs/20260101T000000Z-a",
+        other | {"config": {"plan": {"executions": 2, "iterations": 5}}},
+        *built(),
+        *ran(),
+    )
+    assert expected(ROUNDS, tmp_path) == pytest.approx(6 + 6)
 
 
-def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_path: Path) -> None:
-    run = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
+def test_turns_count_as_short_as_they_were(tmp_path: Path) -> None:
     turn = {"type": "turn", "benchmark": "b", "executions": 10, "iterations": 1, "starting": 0.1}
     last = [*built(), *(line for n in range(10) for line in ran(values=[0.45], execution=n))]
-    # 12 executions of 0.05 + 5 x 0.45
-    assert expected(ROUNDS, left(tmp_path, run, turn, *last)) == pytest.approx(6 + 12 * 2.3)
+    # three rounds of 20 executions of half a second
+    assert expected(ROUNDS, left(tmp_path, turn, *last)) == pytest.approx(6 + 3 * 20 * 0.5)
 
 
 def test_names_that_lead_others_and_lines_of_suites_count_once(tmp_path: Path) -> None:
@@ -248,34 +248,6 @@ def test_a_checkout_that_is_the_build_takes_no_time(tmp_path: Path) -> None:
     done = [execution("head", [1.0], benchmark="b", seconds=0.5, factors={"n": n}) for n in (1, 2)]
     folder = left(tmp_path, build("head", 0.0, 3.0), *done)
     assert expected(steps, folder) == pytest.approx(3 + 4 * 0.5)
-
-
-def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Path) -> None:
-    """The last run could afford ten starts a side, which ask for the most; a budget without room has fewer."""
-    ran = [
-        execution(
-            side,
-            [1.0 + number % 2 * (side == "head")],
-            benchmark="b",
-            seconds=0.01,
-            execution=number,
-            order=2 * number + (side == "head"),
-        )
-        for number in range(10)
-        for side in SIDES
-    ]
-    folder = left(tmp_path, {"type": "run", "turns": True}, *built(), *ran)
-
-    def taken(budget: str) -> float:
-        written = f'[plan]\nbudget = "{budget}"\nbuilds = 3\n[build]\ncommand = "x"\n'
-        rules = parse(read_source(written + '[[benchmark]]\nname = "b"\ncommand = "./b"\n', "perfgate.toml"))
-        plan = schedule({"base": ["b"], "head": ["b"]}, 3, 50, seed=1)
-        found = expected_time(plan, past_of(folder), rules)
-        assert found is not None
-        return found
-
-    assert taken("15m") == pytest.approx(3 * (2 + 2 * 200 * 0.01))
-    assert taken("7s") == pytest.approx(3 * (2 + 2 * 1 * 0.01))
 
 
 def test_a_quantile_that_the_plan_is_too_small_for_is_named() -> None:
