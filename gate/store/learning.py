@@ -106,16 +106,19 @@ def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], Cost
 
 
 def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, Costs]:
+    cost = cost_of(records)
     builds = [build for build in records if isinstance(build, Build)]
     executions: dict[Key, list[Execution]] = defaultdict(list)
-    for record in records:
-        if isinstance(record, Execution):
-            executions[key(record)].append(record)
+    made = [record for record in records if isinstance(record, Execution)]
+    for record in made:
+        executions[key(record)].append(record)
+    benchmarks = {record.benchmark for record in made}
     # where there was no later one yet, what is to be expected
     later = mean_of(build.seconds for build in builds if build.build > 0)
     later = mean_of(build.following for build in builds) if later is None else later
     known = Costs(
         build=later, start=None, iteration=None, warmup=None,
+        other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in builds),
         first=mean_of(map(first_build, (build for build in builds if build.build == 0 and not build.cached))),
     )  # fmt: skip

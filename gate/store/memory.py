@@ -58,10 +58,14 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     """Of all the iterations that are dropped."""
     execution: float | None = None
     """Of a whole execution; of a suite's line its share."""
+    other: float | None = None
+    """perfgate's own work, for each execution; of a suite's line its share."""
     setup: float | None = None
     """Of one side, once."""
     first: float | None = None
     """The first build of one side, with the check of its links."""
+    probe: float | None = None
+    """Of this benchmark, once: the probe, the first start on base, and looking for what builds leave outside."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
