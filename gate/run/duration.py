@@ -77,12 +77,12 @@ def _seconds(
     """
     cost, builds = cost_of(records), [build for build in records if isinstance(build, Build)]
     taken, places = defaultdict[str, list[float]](list), defaultdict[str, set[tuple[object, ...]]](set)
-    for each in records:
-        if isinstance(each, Execution) and each.seconds is not None:
+    for record in records:
+        if isinstance(record, Execution) and record.seconds is not None:
             # the lines of a suite's execution share its time
-            name = each.suite or each.benchmark
-            taken[name].append(each.seconds * (each.lines or 1))
-            places[name].add((each.side, each.build, canonical(each.factors), each.execution))
+            name = record.suite or record.benchmark
+            taken[name].append(record.seconds * (record.lines or 1))
+            places[name].add((record.side, record.build, canonical(record.factors), record.execution))
     # perfgate's own work
     own = (cost.between or 0.0) / max(1, sum(map(len, places.values())))
     turned = {record.benchmark for record in records if isinstance(record, Turn)}

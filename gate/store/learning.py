@@ -12,6 +12,7 @@ import msgspec
 from gate.config.commands import as_text
 from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Config
+from gate.evidence.budget import cost_of
 from gate.model import Build, Case, Execution, Layouts, Record
 from gate.model.case import canonical, center_of
 from gate.stats.components import remember
@@ -121,6 +122,7 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
         other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in builds),
         first=mean_of(map(first_build, (build for build in builds if build.build == 0 and not build.cached))),
+        probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
     )  # fmt: skip
     return {name: _costs(known, own) for name, own in executions.items()}
 
