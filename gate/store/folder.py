@@ -16,10 +16,9 @@ from gate.model import UserError
 from gate.model.history import HistoryRecord
 from gate.store.history_records import (
     Added,
-    Name,
     Reading,
     encode,
-    name_at,
+    is_name,
     name_of,
     reading,
     refuse_other,
@@ -47,7 +46,7 @@ class FolderStore:
         if not self._folder.is_dir():
             raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --history DIR` makes one")
         files, problems = list[tuple[str, bytes]](), list[str]()
-        for place in (self._folder / name.path for name in self._names()):
+        for place in (self._folder / name for name in self._names()):
             try:
                 files.append((str(place), place.read_bytes()))
             except OSError as error:
@@ -61,12 +60,10 @@ class FolderStore:
         Raises:
             UserError: it holds other measurements of the same run, or cannot be written.
         """
-        name, data = name_of(record), encode(record)
+        place = self._folder / name_of(record)
         try:
-            same = next((each for each in self._names() if each.key == name.key), None)
-            known = same is not None
-            if same is not None or not write_new(self._folder / name.path, data):
-                known, place = True, self._folder / (same or name).path
+            known = not write_new(place, encode(record))
+            if known:
                 refuse_other(str(place), place.read_bytes(), record, ": remove it, and add the run again")
         except OSError as error:
             where, why = error.filename or self._folder, f"cannot be written: {error.strerror}"
@@ -75,12 +72,10 @@ class FolderStore:
             raise UserError(f"{where}: {why}") from None
         return Added(known, len(self._names()), None)
 
-    def _names(self) -> list[Name]:
-        if not self._folder.is_dir():
-            return []
-        found = ((file, name_at(file.relative_to(self._folder).as_posix())) for file in self._folder.glob("*/*.json"))
-        # a pipe would be read for ever; one that is gone meanwhile is skipped by who reads it
-        return sorted(name for file, name in found if name is not None and not file.is_fifo())
+    def _names(self) -> list[str]:
+        # a pipe would be read for ever
+        found = (file for file in self._folder.glob("*/*.json") if not file.is_fifo())
+        return sorted(filter(is_name, (file.relative_to(self._folder).as_posix() for file in found)))
 
 
 def write_new(place: Path, data: bytes) -> bool:
