@@ -45,7 +45,7 @@ def expected_time(
             return max(0.0, (spent(cost_of(runs[0])) or 0.0) - _saved(runs[0], kept))
     # a run of kept builds says nothing of compiling: the one before it does
     compiled = (_compiling(records) for records in runs)
-    first = 0.0 if len(kept) == len(SIDES) else next((each for each in compiled if each is not None), None)
+    first = next((each for each in compiled if each is not None), 0.0 if len(kept) == len(SIDES) else None)
     alike = (records for records in runs if first is not None and _is_alike(records, config))
     found = (_seconds(rounds, config, records, first or 0.0, kept) for records in alike)
     return next((each for each in found if each is not None), None)
