@@ -1,11 +1,10 @@
-"""`make gallery`: checks every branch of every example, and writes the pages of each check to .gallery.
+"""`make gallery`: checks every branch of every example, and writes the page of each check to .gallery.
 
     examples/gallery.py [NAME...] [--branch BRANCH]... [--out FOLDER] [--docs FOLDER]
 
 An example is a folder that has changes/. One whose tools are missing is named and left out. The exit code is 1 if a
-verdict is not the one that its branch is made to show; index.md then says so too. `--docs` also writes one page for
-each
-verdict, of what was checked, there.
+verdict is not the one that its branch is made to show. `--docs` also writes one page for each verdict, of what was
+checked, there.
 """
 
 import argparse
@@ -17,22 +16,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cmarkgfm  # type: ignore[import-untyped]  # it has no types
-from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
 from make_repo import CHANGES, EXAMPLES, make_repository
 
 ROOT = EXAMPLES.parent
 GALLERY = ROOT / ".gallery"
 # What tells one machine from another; a page needs none of it.
 OF_THE_MACHINE = {"hostname", "boot_id", "fingerprint", "kernel"}
-STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; display: block; overflow-x: auto }
-td, th { border: 1px solid #8886; padding: .3rem .7rem } code, pre { font: .85em/1.4 ui-monospace, monospace }
-pre { background: #8882; padding: 1rem; overflow-x: auto } :root { color-scheme: light dark }"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +70,20 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What one check gave: a row of the index."""
+    """What one check gave."""
 
     example: str
-    language: str
     branch: str
     subject: str
     """The first line of the commit."""
-    verdict: str
-    change: str
-    """The largest change, or that nothing was measured."""
-    seconds: float
+    told: str
+    """Its verdict, the largest change, or that nothing was measured, and how long it took."""
     wrong: str | None
     """What was expected instead; None if the verdict is the expected one."""
-    shows: str = ""
-    """The most telling verdict of a result; "": there is none, or an older gallery did not say it."""
-    again: bool = False
-    """The first check was too noisy where another verdict was expected, so this is the second one."""
+    shows: str
+    """The most telling verdict of a result; "": there is none."""
+    noisy: bool
+    """Whether it was too noisy as a whole."""
 
 
 def examples() -> list[str]:
@@ -152,7 +142,7 @@ def perfgate(arguments: list[str | Path], directory: Path) -> subprocess.Complet
 
 
 def check(example: str, branch: str, repository: Path, pages: Path) -> Shown:
-    """Check one branch, write its pages and return its row."""
+    """Check one branch, write its page and return what it gave."""
     run = repository.parent / f"{example}-{branch}"
     start = time.monotonic()
     done = perfgate(["check", "--base", "base", "--head", branch, "--out", run, "--quiet"], repository)
@@ -160,66 +150,31 @@ def check(example: str, branch: str, repository: Path, pages: Path) -> Shown:
     if not (run / "report.json").exists():
         raise RuntimeError(f"{example} {branch}: exit {done.returncode}, no report\n{done.stderr}")
     report = json.loads((run / "report.json").read_text(encoding="utf-8"))
-    write_pages(run, pages, {str(repository.parent): "/tmp", str(ROOT): "perfgate", str(Path.home()): "~"})  # noqa: S108
+    write_page(run, pages, {str(repository.parent): "/tmp", str(ROOT): "perfgate", str(Path.home()): "~"})  # noqa: S108
     subject = subprocess.run(
         ["git", "log", "-1", "--format=%s", branch], cwd=repository, check=True, capture_output=True, text=True
     ).stdout.strip()
-    return Shown(
-        example, language(example), branch, subject, report["verdict"], largest(report), seconds,
-        wrong(branch, done.returncode, report), telling(report),
-    )  # fmt: skip
+    told = f"{report['verdict']}, {largest(report)}, {seconds:.0f} s"
+    noisy = report["verdict"] == "inconclusive"
+    return Shown(example, branch, subject, told, wrong(branch, done.returncode, report), telling(report), noisy)
 
 
-def write_pages(run: Path, pages: Path, names: Mapping[str, str]) -> None:
-    """Render a run again without what identifies the machine: report.html, comment.html and report.txt."""
+def write_page(run: Path, pages: Path, names: Mapping[str, str]) -> None:
+    """Render a run again without what identifies the machine."""
     for file in (run / "report.json", run / "measurements.jsonl"):
         lines = file.read_text(encoding="utf-8")
         objects = [lines] if file.suffix == ".json" else lines.splitlines()
         hidden = [json.dumps(without_machine(json.loads(each), names)) for each in objects]
         file.write_text("\n".join(hidden) + "\n", encoding="utf-8")
-    shutil.rmtree(pages, ignore_errors=True)
-    pages.mkdir(parents=True)
-    comment = run / "comment.md"
-    done = perfgate(["report", ".", "--html", pages / "report.html", "--markdown", comment], run)
+    pages.mkdir(parents=True, exist_ok=True)
+    done = perfgate(["report", ".", "--html", pages / "report.html"], run)
     if not (pages / "report.html").exists():
         raise RuntimeError(f"no report.html of {run.name}: {done.stderr}")
-    (pages / "report.txt").write_text(done.stdout, encoding="utf-8")
-    # by GitHub's own renderer
-    body = cmarkgfm.github_flavored_markdown_to_html(comment.read_text(encoding="utf-8"), Options.CMARK_OPT_UNSAFE)
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Comment</title><style>{STYLE}</style>'
-    (pages / "comment.html").write_text(f"{head}\n{body}</html>\n", encoding="utf-8")
 
 
 def language(example: str) -> str:
     """Return what an example is written in."""
     return TOOLCHAINS[example].language if example in TOOLCHAINS else example
-
-
-def index(rows: list[Shown]) -> str:
-    """Return the page that leads to all others."""
-    lines = [
-        "# Gallery",
-        "",
-        "Each project of [examples/](../examples/README.md) has four branches: a regression, a harmless change, an",
-        "improvement, and a change of documentation. `make gallery` runs `perfgate check` on each and writes these",
-        "pages. The time is from the start of the command to the verdict. A check that was too noisy where another",
-        "verdict was expected is made again once, and marked.",
-        "",
-        "| language | branch | what the change says | verdict | change | time | pages |",
-        "| --- | --- | --- | --- | --- | --: | --- |",
-    ]
-    for row in rows:
-        folder = f"{row.example}/{row.branch}"
-        verdict = VERDICTS.get(row.verdict, row.verdict)
-        verdict += "" if row.wrong is None else f" (expected: {row.wrong})"
-        verdict += " (second check)" if row.again else ""
-        pages = " · ".join(
-            f"[{name}]({folder}/{file})"
-            for name, file in (("report", "report.html"), ("comment", "comment.html"), ("terminal", "report.txt"))
-        )
-        cells = (row.language, row.branch, row.subject, verdict, row.change, f"{row.seconds:.0f} s", pages)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
 
 
 def keep(rows: list[Shown], out: Path, folder: Path) -> None:
@@ -242,7 +197,7 @@ def keep(rows: list[Shown], out: Path, folder: Path) -> None:
             page = f"{called.replace(' ', '-')}.html"
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(out / row.example / row.branch / "report.html", folder / page)
-            lines.append(f"| [{called}]({page}) | {row.example} ({row.language}) | {row.subject} |")
+            lines.append(f"| [{called}]({page}) | {row.example} ({language(row.example)}) | {row.subject} |")
     lines += [
         "",
         "`make gallery` writes these, and the reports of all branches of all projects into `.gallery`. [Reading a",
@@ -251,17 +206,9 @@ def keep(rows: list[Shown], out: Path, folder: Path) -> None:
     (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def earlier(out: Path) -> dict[tuple[str, str], Shown]:
-    """Return the rows that are there already."""
-    file = out / "index.json"
-    rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
-    return {(row["example"], row["branch"]): Shown(**row) for row in rows}
-
-
 def show(names: list[str], branches: list[str], out: Path, docs: Path | None = None) -> bool:
     """Check these branches of these examples, and return whether all verdicts are the expected ones."""
-    rows = earlier(out)
-    right = True
+    rows: list[Shown] = []
     for name in names:
         missing = TOOLCHAINS[name].missing() if name in TOOLCHAINS else []
         if missing:
@@ -274,22 +221,16 @@ def show(names: list[str], branches: list[str], out: Path, docs: Path | None = N
                 if not (EXAMPLES / name / "changes" / f"{branch}.patch").exists():
                     continue
                 row = check(name, branch, repository, out / name / branch)
-                if row.wrong is not None and row.verdict == "inconclusive":
-                    print(f"{name} {branch}: too noisy, {row.seconds:.0f} s, again", flush=True)
-                    row = replace(check(name, branch, repository, out / name / branch), again=True)
-                rows[name, branch] = row
+                if row.wrong is not None and row.noisy:
+                    print(f"{name} {branch}: too noisy, again", flush=True)
+                    row = check(name, branch, repository, out / name / branch)
+                rows.append(row)
                 told = "as expected" if row.wrong is None else f"not as expected: {row.wrong}"
-                print(f"{name} {branch}: {row.verdict}, {row.change}, {row.seconds:.0f} s, {told}", flush=True)
-                right = right and row.wrong is None
-    order = {key: at for at, key in enumerate((name, branch) for name in examples() for branch in CHANGES)}
-    sorted_rows = [rows[key] for key in sorted(rows.keys() & order.keys(), key=lambda key: order[key])]
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "index.json").write_text(json.dumps([asdict(row) for row in sorted_rows], indent=1) + "\n", encoding="utf-8")
-    (out / "index.md").write_text(index(sorted_rows), encoding="utf-8")
+                print(f"{name} {branch}: {row.told}, {told}", flush=True)
     if docs is not None:
-        keep(sorted_rows, out, docs)
-    print(f"pages: {os.path.relpath(out / 'index.md')}")
-    return right
+        keep(rows, out, docs)
+    print(f"pages: {os.path.relpath(out)}")
+    return all(row.wrong is None for row in rows)
 
 
 def main() -> int:

@@ -4,19 +4,21 @@
 
 The columns are folders: first this checkout's product, then those that are named. Tests, examples and generated code
 are left out. Files that have a value in hand: those of which a function had a measured value, as an argument or as
-what it returned, by itself, written in a text, or in objects nested up to three deep, while
-`perfgate decide` made a comment of the output of a tool. Seconds: of all tests together, from the JUnit file of a run.
+what it returned, by itself, written in a text, or in objects nested up to three deep, from the {output} of a program
+to the comment. Files that hand it on: those of which a function returned it, however deep, to a function of another
+file. Seconds: of all tests together, from the JUnit file of a run.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import dataclasses
 import io
-import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -105,38 +107,71 @@ def _one_importer(trees: dict[str, ast.Module]) -> int:
 
 VALUE, CHANGE = 0.01234567, 1e-5
 TEXTS = ("12.3", "0.0123")
+PROGRAM = f"""import random, sys
+open(sys.argv[1], "w").writelines(f"{{{VALUE} * (1 + {CHANGE} * random.random()):.9f}}\\n" for _ in range(12))
+"""
+CONFIG = """[plan]
+builds = 5
+executions = 2
+sandbox = "off"
+[[benchmark]]
+name = "sleep"
+instrument = "values"
+command = ["python3", "program.py", "{output}"]
+"""
+DEEP = 8
+"""As deep as a value lies in all records of a run."""
 
 
-def passed() -> int:
-    """Count the files that a value passes."""
+def passed() -> tuple[int, int]:
+    """Count the files that a value passes from {output} to a comment, and those of them that hand it on to another."""
     from gate.cli.main import main as perfgate
 
-    found: set[str] = set()
+    held: set[str] = set()
+    handed_on: set[str] = set()
 
     def watch(frame: Any, event: str, returned: object) -> None:
         file = frame.f_code.co_filename
-        if event in ("call", "return") and file.startswith(tops) and file not in found:
-            held = list(frame.f_locals.values()) if event == "call" else [returned]
-            if any(_holds(each) for each in held):
-                found.add(file)
+        if not file.startswith(tops) or event not in ("call", "return"):
+            return
+        if file not in held and any(map(_holds, frame.f_locals.values() if event == "call" else [returned])):
+            held.add(file)
+        if event == "return" and file not in handed_on and _caller(frame, tops) != file and _holds(returned, DEEP):
+            handed_on.add(file)
 
     tops = tuple(str(ROOT.resolve() / each) + os.sep for each in PRODUCT)
-    with tempfile.TemporaryDirectory() as folder:
-        for number, side in enumerate(["base", "head"] * 5):
-            times = [VALUE * (1 + CHANGE * ((number * k) % 7 + number / 10)) for k in range(1, 11)]
-            result = {"command": "sleep", "mean": times[0], "times": times, "exit_codes": [0] * 10}
-            Path(folder, f"{side}{number}.json").write_text(json.dumps({"results": [result]}), encoding="utf-8")
-        argv = ["decide", f"base={folder}/base*.json", f"head={folder}/head*.json", "--markdown", "-"]
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        _make_project()
         # loading runs functions too
-        perfgate(argv, io.StringIO(), io.StringIO())
-        sys.setprofile(watch)
-        try:
-            ended = perfgate(argv, io.StringIO(), errors := io.StringIO())
-        finally:
-            sys.setprofile(None)
-    if ended:
-        sys.exit(f"the value did not come to its comment: {errors.getvalue()}")
-    return len(found)
+        for out, profile in (("first", None), ("second", watch)):
+            measuring = ["measure", "--quiet", "--base", "HEAD~1", "--out", out]
+            for argv in (measuring, ["decide", out, "--markdown", "-"]):
+                sys.setprofile(profile)
+                try:
+                    ended = perfgate(argv, io.StringIO(), errors := io.StringIO())
+                finally:
+                    sys.setprofile(None)
+                if ended:
+                    sys.exit(f"the value did not come to its comment: {errors.getvalue()}")
+    return len(held), len(handed_on)
+
+
+def _make_project() -> None:
+    """Make a repository of two commits here, whose program writes values."""
+    os.environ["PERFGATE_LOCK"] = str(Path("lock").absolute())
+    Path("perfgate.toml").write_text(CONFIG, encoding="utf-8")
+    for change in ("", "# changed\n"):
+        Path("program.py").write_text(PROGRAM + change, encoding="utf-8")
+        for arguments in (["init", "-q"], ["add", "program.py", "perfgate.toml"], ["commit", "-qm", "change"]):
+            subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@localhost", *arguments], check=True)
+
+
+def _caller(frame: Any, tops: tuple[str, ...]) -> str:
+    """Return the file of the product that called a function."""
+    while (frame := frame.f_back) is not None:
+        if frame.f_code.co_filename.startswith(tops):
+            return str(frame.f_code.co_filename)
+    return ""
 
 
 def _holds(value: object, depth: int = 3) -> bool:
@@ -167,7 +202,9 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="of a run of the tests")
     options = parser.parse_args()
-    columns = {"perfgate": figures(sources(ROOT, PRODUCT)) | {"files that have a value in hand": passed()}}
+    columns = {"perfgate": figures(sources(ROOT, PRODUCT))}
+    held, handed_on = passed()
+    columns["perfgate"] |= {"files that have a value in hand": held, "files that hand it on": handed_on}
     if options.junit:
         suites = ElementTree.parse(options.junit).getroot().iter("testsuite")  # noqa: S314 - our own
         columns["perfgate"]["seconds of the suite"] = round(sum(float(each.get("time", "0")) for each in suites))

@@ -366,7 +366,9 @@ def _meant(word: str, known: Sequence[str]) -> str:
 def _near(word: str, known: Sequence[str], cutoff: float) -> str | None:
     from difflib import get_close_matches  # late: only a mistake needs it
 
-    return next(iter(get_close_matches(word, known, n=1, cutoff=cutoff)), None)
+    # of what is as near, letters in another order: --bsae is --base, not --save
+    near = get_close_matches(word, known, n=3, cutoff=cutoff)
+    return min(near, key=lambda each: sorted(each) != sorted(word), default=None)
 
 
 _COMMAND = re.compile(r"(?:^|(?<=[\r\n]))\s*:(?=:)|##(?=\[)")

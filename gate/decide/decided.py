@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy
 from gate.config.types import Config
-from gate.decide import look
 from gate.decide.policy import policy_at
+from gate.decide.report import look
 from gate.evidence.budget import planned_looks
 from gate.evidence.gather import gather
 from gate.evidence.records import Inputs, Located

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from gate.config.rules import accepts_of
+from gate.config.types import Accept
 from gate.decide import reasons
 from gate.decide.design import Design, Subject, by_question
 from gate.decide.estimates import METHOD, ONLY_REPORTS, Estimated, needed_builds
@@ -23,9 +25,8 @@ from gate.decide.futility import (
     size_at,
     unseen,
 )
-from gate.decide.looks import Judged, acceptance, decided_alpha, label_of, limits_of
-from gate.decide.sides import limits_of_heads, side_summary
-from gate.model import DecidedAt, Finding, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
+from gate.decide.looks import Judged, beyond, decided_alpha, limits_of, limits_of_heads, side_summary
+from gate.model import Accepted, DecidedAt, Finding, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
 from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
@@ -177,7 +178,8 @@ def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> 
 
 def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
-    verdict, size, has_sign, by_floor = verdict_of(judged, design)
+    ruled = verdict_of(judged, limit, design)
+    verdict, by_floor = ruled.change, ruled.hidden
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
@@ -185,10 +187,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
     alpha = decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
     decided = limits_of(found, alpha)
-    covers, exceeded = acceptance(judged, design) if verdict == "regression" else (None, None)
     broken = limit is not None and limit.state == "broken"
-    # what an entry accepts is a change, not a value beyond what is allowed; a label accepts anything
-    accept = label_of(design) if broken else covers
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
     called_either = verdict in ("regression", "improvement")
@@ -204,8 +203,9 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
         comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
-        unseen=None if has_sign else size, min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
-        accepted=accept, exceeded=exceeded, broken=limit if broken else None,
+        unseen=None if ruled.has_sign else ruled.size,
+        min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
+        accepted=ruled.accepted, exceeded=ruled.exceeded, broken=limit if broken else None,
     )  # fmt: skip
     return Finding(
         benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=subject.better,
@@ -220,20 +220,25 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         threshold=subject.threshold, floor=subject.floor, p=judged.p,
         p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
-        verdict="accepted" if accept else "regression" if broken else verdict, accepted=accept,
+        verdict=ruled.verdict, accepted=ruled.accepted,
         reason=reasons.finding(facts), warnings=_warnings(judged, verdict, design),
         not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
         stopped=None if not early else "futility" if judged.futile and not proved else "settled",
-        detectable=None if called_either else size if size is not None else detectable(found, design),
+        detectable=None if called_either else detectable(found, design) if ruled.size is None else ruled.size,
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
         top=subject.top,
     )  # fmt: skip
 
 
 class Ruling(NamedTuple):
-    """The verdict of a finding before anything is accepted, and what it rests on."""
+    """The verdict of a finding, and what it rests on."""
 
     verdict: Verdict
+    change: Verdict
+    """The same by the change alone: whatever is accepted, and whatever limit head has."""
+    accepted: Accepted | None
+    exceeded: Accepted | None
+    """An entry for a smaller regression than this one."""
     size: float | None
     """Of a slowdown that would have shown, where no sign of one can be told."""
     has_sign: bool
@@ -242,25 +247,66 @@ class Ruling(NamedTuple):
     """The direction of a change that the floor hides."""
 
 
-def verdict_of(judged: Judged, design: Design) -> Ruling:
-    """Give a judged subject its verdict (docs/method.md, verdicts)."""
+def verdict_of(judged: Judged, limit: Limit | None, design: Design) -> Ruling:
+    """Give a judged subject its verdict: all of the rule (docs/method.md, verdicts).
+
+    judged: what the looks tested of the interval against threshold and floor. limit: of head, where it has one.
+    """
+    position, by_floor = judged.position, hidden(judged, design.alpha)
     size = unseen(judged.estimated, judged.look, futile=judged.futile, design=design)
-    # whether the finding has a sign of a slowdown, though it is no regression
     shown = judged.p is not None and judged.p < judged.nominal_alpha
     has_sign = shown or in_sight(judged.estimated, design.alpha, floor=False)
-    by_floor = hidden(judged, design.alpha)
-    position = judged.position
-    verdict: Verdict = "inconclusive"
+    change: Verdict = "inconclusive"
     if judged.regression.rejected:
-        verdict = "regression"
+        # the interval at the level of the family lies beyond the threshold, and there are builds enough to call it
+        change = "regression"
     elif judged.improvement.rejected:
-        verdict = "improvement"
+        change = "improvement"
     elif position.not_worse and position.not_better:
-        # a floor is no proof that a change does not matter: what it hides is not green
-        verdict = "inconclusive" if by_floor is not None else "unchanged"
+        # the nominal interval lies within; what a floor alone hides is not green: that is no proof of anything
+        change = "unchanged" if by_floor is None else "inconclusive"
     elif size is not None and size <= judged.subject.wanted and not has_sign:
-        verdict = "no-sign"
-    return Ruling(verdict, size, has_sign, by_floor)
+        change = "no-sign"
+    accepted, exceeded = _acceptance(judged, design) if change == "regression" else (None, None)
+    if limit is not None and limit.state == "broken":
+        # what an entry accepts is a change, not a value beyond what is allowed; a label accepts anything
+        accepted = _label_of(design)
+        verdict: Verdict = "accepted" if accepted else "regression"
+    else:
+        verdict = "accepted" if accepted else change
+    return Ruling(verdict, change, accepted, exceeded, size, has_sign, by_floor)
+
+
+def _acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accepted | None]:
+    """Return what covers a regression, an accept entry or else a label, and an entry that it exceeds.
+
+    An entry covers what is not shown, at the deciding level, to exceed its size.
+    """
+    found, subject, policy = judged.estimated, judged.subject, design.policy
+    exceeded: Accept | None = None
+    case = subject.case
+    for accept in accepts_of(policy.config, case.benchmark, case.metric, subject.statistic, case.view_of):
+        if accept.until < policy.today or found.reduced.trouble:
+            continue
+        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
+        tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
+        exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
+        if not (beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
+            return accepted_by(accept), None
+        if exceeded is None or accept.up_to > exceeded.up_to:
+            exceeded = accept
+    return _label_of(design), accepted_by(exceeded) if exceeded is not None else None
+
+
+def _label_of(design: Design) -> Accepted | None:
+    """Return what the label of a pull request accepts: everything; None: there is none."""
+    label = design.policy.label
+    return None if label is None else Accepted(up_to=None, until=None, reason=label)
+
+
+def accepted_by(accept: Accept) -> Accepted:
+    """Return what an [[accept]] entry accepts."""
+    return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
 
 
 def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:

@@ -5,18 +5,19 @@ A fixed design is one look at everything. Source: docs/method.md, verdicts, fami
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
-from gate.config.rules import accepts_of
-from gate.config.types import Accept
 from gate.decide.design import Design, Subject, by_question
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
-from gate.decide.sides import limits_of_heads
-from gate.model import Accepted
-from gate.stats.ratio import WITHHELD, Limits, Tail
+from gate.model import Counts, Side, SideSummary
+from gate.model.report import Limit
+from gate.stats.fixed_sessions import side_over_machines, sides_of
+from gate.stats.ratio import WITHHELD, Limits, Tail, side_limits
 from gate.stats.sequential import Tested, share, within
 
 _NOT_TESTED = Tested(1.0, 1.0, rejected=False)
@@ -106,8 +107,8 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
     p_improvement: float | None = None
     if found.exact and not reduced.trouble:
         value = ratio.y / ratio.x
-        p = float(not (_beyond(value, worse, worse_tail) and _beyond_floor(found)))
-        p_improvement = float(not (_beyond(value, better, better_tail) and _beyond_floor(found, improvement=True)))
+        p = float(not (beyond(value, worse, worse_tail) and _beyond_floor(found)))
+        p_improvement = float(not (beyond(value, better, better_tail) and _beyond_floor(found, improvement=True)))
     elif not reduced.trouble:
         p, p_improvement = ratio.p(worse, worse_tail), ratio.p(better, better_tail)
     elif reduced.trouble == "zero-base" and ratio.y > 0:
@@ -135,7 +136,7 @@ def _from_zero(found: Estimated) -> float | None:
     return None if floor is None else found.ratio.p_difference(floor, "above")
 
 
-def _beyond(value: float, limit: float, tail: Tail) -> bool:
+def beyond(value: float, limit: float, tail: Tail) -> bool:
     """Return whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
     hair = 1e-12 * limit
     return value > limit + hair if tail == "above" else value < limit - hair
@@ -250,7 +251,7 @@ def _position(
     if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
         # numbers: what is not beyond is within, the threshold itself included
         value, edge = found.ratio.y / found.ratio.x, 1 + subject.threshold
-        outside = _beyond(value, edge, "above") or _beyond(value, 1 / edge, "below")
+        outside = beyond(value, edge, "above") or beyond(value, 1 / edge, "below")
         found_below = subject.floor is not None and abs(found.ratio.y - found.ratio.x) <= subject.floor
         return Position(
             not_worse=p > 0, not_better=p_improvement > 0, within_floor=outside and found_below, promising=False
@@ -280,38 +281,67 @@ def _position(
     return Position(not_worse, not_better, within_floor, promising)
 
 
-def acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accepted | None]:
-    """Return what covers a regression, an accept entry or else a label, and an entry that it exceeds.
-
-    An entry covers what is not shown, at the deciding level, to exceed its size.
-    """
-    found, subject, policy = judged.estimated, judged.subject, design.policy
-    exceeded: Accept | None = None
-    case = subject.case
-    for accept in accepts_of(policy.config, case.benchmark, case.metric, subject.statistic, case.view_of):
-        if accept.until < policy.today or found.reduced.trouble:
-            continue
-        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
-        tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
-        exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
-        if not (_beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
-            return accepted_by(accept), None
-        if exceeded is None or accept.up_to > exceeded.up_to:
-            exceeded = accept
-    return label_of(design), accepted_by(exceeded) if exceeded is not None else None
-
-
-def label_of(design: Design) -> Accepted | None:
-    """Return what the label of a pull request accepts: everything; None: there is none."""
-    label = design.policy.label
-    return None if label is None else Accepted(up_to=None, until=None, reason=label)
-
-
-def accepted_by(accept: Accept) -> Accepted:
-    """Return what an [[accept]] entry accepts."""
-    return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
-
-
 def decided_alpha(judged: Judged, alpha: float, design: Design) -> float:
     """Return the two-sided level of the interval that decides, at the look that was the last of this finding."""
     return design.spending.nominal(judged.look, alpha, paired=judged.estimated.paired)
+
+
+# --- one side by itself ---
+
+
+def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
+    """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
+    reduced = found.reduced
+    sample, tops, value = (
+        (found.base, reduced.base, reduced.x) if side == "base" else (found.head, reduced.head, reduced.y)
+    )
+    limits = WITHHELD
+    # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
+    if tops.log or math.isclose(tops.mean, value):
+        machines = sides_of(found.machines, side)
+        limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
+    shift, unknown = found.subject.shift, reduced.rounding[side == "head"]
+    return SideSummary(
+        value=value - shift,
+        low=None if limits.low is None else limits.low - unknown - shift,
+        high=None if limits.high is None else limits.high + unknown - shift,
+        counts=Counts(
+            session=len(sample.counts[2]),
+            build=len(sample.builds),
+            execution=len(sample.counts[0]),
+            iteration=len(sample.values),
+        ),
+    )
+
+
+def limits_of_heads(found: Sequence[Estimated], looks: Sequence[int], design: Design) -> list[Limit | None]:
+    """Say of each subject whether head keeps its limit, at the look that it was judged at; None: it has none.
+
+    A limit is no other test: it is broken where head's interval lies beyond it (docs/method.md, limits).
+
+    All limits of a report, and their looks, share half its error, as regressions do (Bonferroni): if every head were
+    exactly at its limit, at most that share of reports would say that one is broken.
+    """
+    limited = sum(each.subject.limit is not None for each in found if not each.exact)
+    shared = 1 if design.policy.config.gate.family == "none" else max(1, limited)
+    found_limits: list[Limit | None] = []
+    for each, look in zip(found, looks, strict=True):
+        limit = each.subject.limit
+        if limit is None:
+            found_limits.append(None)
+            continue
+        # one side over its builds: the degrees of freedom of a paired interval
+        level = design.spending.nominal(look, design.alpha / shared, paired=True)
+        head = side_summary(each, "head", level)
+        low, high = (head.value, head.value) if each.exact else (head.low, head.high)
+        held = (each.hold or each.reduced.trouble == "no-spread") and not each.exact
+        state: Literal["kept", "open", "broken"] = "open"
+        if held or low is None or high is None:
+            low = high = None
+        else:
+            # of numbers written in decimals a hair of rounding is not beyond; what is worse is above here
+            hair, least, most = 1e-12 * abs(limit), *((low, high) if each.subject.lower else (-high, -low))
+            bound = limit if each.subject.lower else -limit
+            state = "broken" if least > bound + hair else "kept" if most <= bound + hair else "open"
+        found_limits.append(Limit(at=limit, state=state, low=low, high=high, confidence=1 - level))
+    return found_limits

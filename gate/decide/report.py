@@ -14,16 +14,15 @@ from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, identical_of, subject_of, subjects_of
-from gate.decide.ended_early import budget_ended, not_enough, planned_rounds
 from gate.decide.estimates import estimates
 from gate.decide.findings import answers_of, ratio_interval
 from gate.decide.importance import curves_of, explanations_of, unprofiled_of
-from gate.decide.looks import Judged, Walk, walk
+from gate.decide.looks import Judged, Walk, side_summary, walk
 from gate.decide.overall import overall_of, without_case
-from gate.decide.sides import controls_of, counted, side_summary
 from gate.model import outcomes
 from gate.model.case import MEAN, quantity
 from gate.model.evidence import Evidence
+from gate.model.history import Control, Controls
 from gate.model.names import AGGREGATE, REPORT_SCHEMA, ReportVerdict
 from gate.model.records import Failure
 from gate.model.report import (
@@ -43,6 +42,7 @@ from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import Implausible
 from gate.model.warnings.measured import MissingAllowed, SelectedOnly
 from gate.model.warnings.setup import NothingToCompare, matches_nothing
+from gate.stats.levels import EXPECTED, e_value, halves
 from gate.stats.prior import FEWEST_COMMON, with_layouts
 from gate.units import ratio_of
 from gate.writing import amounts
@@ -88,7 +88,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     few = None
     # nights of a creep check are judged together
     if verdict == "inconclusive" and crept is None:
-        few = not_enough(findings, judged, policy.config.gate, evidence, stopped)
+        few = reasons.not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else reasons.new_benchmarks(evidence)
     fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
@@ -149,7 +149,7 @@ def _summary(
     identical: Sequence[Identical],
 ) -> outcomes.Summary:  # fmt: skip
     if evidence.unfinished is not None and not (findings or evidence.failures or identical):
-        return budget_ended(evidence.unfinished, evidence.run, policy.config)
+        return reasons.budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
@@ -168,7 +168,7 @@ def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] 
     # an end is missing where measuring was interrupted
     if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
         return None
-    done, wanted = evidence.rounds.done, planned_rounds(evidence)
+    done, wanted = evidence.rounds.done, reasons.planned_rounds(evidence)
     if "settled" in stops and evidence.looks and done < evidence.looks[-1]:
         # by the rules that it was measured under, if not by these
         return None
@@ -350,3 +350,48 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
             found.append((size, f"{name} is {amounts.size(ratio.estimate)} {amounts.direction(f, ratio.estimate)}"))
     several = sorted(found, key=lambda each: -each[0])
     return [Implausible(tuple(each for _, each in several))] if several else []
+
+
+# --- base against itself ---
+
+
+def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | None]:
+    """Judge the halves of each subject's base; None where one cannot be: too few starts or builds, or counts.
+
+    By the gate's own intervals without memory, which is of builds, and without looks: what a stop goes by is head.
+    """
+    dealt = [halves(subject.case.base) for subject in subjects]
+    asked = [
+        msgspec.structs.replace(
+            subject,
+            case=msgspec.structs.replace(subject.case, base=half[0], head=half[1], hosts={}),
+            threshold=0.0,
+            memory=None,
+        )
+        for subject, half in zip(subjects, dealt, strict=True)
+        if half is not None
+    ]
+    plain = msgspec.structs.replace(
+        design, interval="fieller", method="paired", moderate=False, memory=None, sessions=1, machines=()
+    )
+    halved = iter(estimates(asked, plain, None).found)
+    controls: list[Control | None] = [None] * len(dealt)
+    alpha = 2 * EXPECTED
+    for number, found in ((number, next(halved)) for number, half in enumerate(dealt) if half is not None):
+        ratio = found.ratio
+        limits, p = ratio.limits(alpha), ratio.p(1.0, found.subject.tails[0])
+        usable = not (found.exact or found.reduced.trouble or found.hold)
+        if usable and limits.low is not None and limits.high is not None and p is not None:
+            controls[number] = Control(
+                ratio=ratio.y / ratio.x, low=limits.low, high=limits.high, rounds=found.units, alarmed=p < alpha
+            )
+    return controls
+
+
+def counted(findings: Sequence[Finding]) -> Controls | None:
+    """Count the controls of a run; None: it has none."""
+    known = [each.control for each in findings if each.control is not None]
+    if not known:
+        return None
+    alarmed = sum(each.alarmed for each in known)
+    return Controls(count=len(known), alarmed=alarmed, e_value=e_value(alarmed, len(known)))

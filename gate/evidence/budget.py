@@ -128,8 +128,8 @@ def with_end(looks: Sequence[int], done: int, records: Sequence[Record]) -> list
 # --- what does not count ----------------------------------------------------------------------------------------------
 
 
-def counted(records: Sequence[Located]) -> list[Located]:
-    """Leave out what does not count, of each job as its own lines say.
+def uncounted(records: Sequence[Located]) -> set[int]:
+    """Give the ids of the records that do not count, of each job as its own lines say.
 
     - Executions of a round that the budget ended: one that is half there would weigh the benchmarks and the sides by
       where the time ran out.
@@ -153,7 +153,7 @@ def counted(records: Sequence[Located]) -> list[Located]:
             or (cuts and _is_cut(record, cuts))
             or (changed and any(_is_of(record, failure) for failure in changed))
         )
-    return [located for located in records if id(located.record) not in dropped]
+    return dropped
 
 
 def _is_cut(record: Record, cuts: dict[int, tuple[HostState, Cut]]) -> bool:

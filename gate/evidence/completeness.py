@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from gate.config.rules import FIXED_BUILDS, benchmark_rules, goes_by_starts, is_counted, is_single, matches, repeats_of
+from gate.config.rules import (
+    FIXED_BUILDS,
+    benchmark_rules,
+    goes_by_starts,
+    is_counted,
+    is_decided,
+    is_single,
+    matches,
+    named_metrics,
+    repeats_of,
+)
 from gate.config.study import FactorTable
 from gate.config.types import Builds, Config
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
-from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Look, Record, Round, Run, Same, Side, Turn
+from gate.model import (
+    SIDES,
+    UNBUILT,
+    Build,
+    Case,
+    Execution,
+    Failure,
+    HostState,
+    Look,
+    Record,
+    Round,
+    Run,
+    Same,
+    Side,
+    Turn,
+)
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
@@ -301,6 +326,45 @@ def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[Any
         cure = 'set git = "on" under [build] to avoid the failed build'
         warnings.append(Said(f"{gave}: {cure}", "build-needs-git", "later"))
     return warnings
+
+
+def case_warnings(cases: Sequence[Case], config: Config) -> Iterator[AnyWarning]:
+    """Say what is not decided of what was measured, and where a direction is all that lacks."""
+    yield from _undecided_warnings(cases, config)
+    # what would be decided if its direction were known
+    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
+    if found:
+        yield warn.UnknownDirection(
+            *(tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
+        )
+
+
+def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Said]:
+    """Name the benchmarks of which nothing is decided, which would look like passing.
+
+    Where a direction is all that lacks, the warning that asks for it says so.
+    """
+    decided = {
+        case.benchmark
+        for case in cases
+        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.sharp)
+    }
+    metrics: dict[str, list[str]] = defaultdict(list)
+    for case in cases:
+        if case.benchmark not in decided:
+            metrics[case.benchmark].append(case.metric)
+    by_metrics: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, own in metrics.items():
+        by_metrics[tuple(dict.fromkeys(own))].append(name)
+
+    told = []
+    for measured, names in by_metrics.items():
+        cure = "declare one in a `[benchmark.metric.NAME]`"
+        if any(named_metrics(config, name) is not None for name in names):
+            cure = "add one to `metrics` in `[plan]` or its `[[benchmark]]`"
+        text = f"no metric of {listed(names)} is decided: {cure} ({', '.join(measured)})"
+        told.append(Said(text, "undecided-benchmarks", "first"))
+    return told
 
 
 _Hashes = set[tuple[tuple[str, str], ...]]

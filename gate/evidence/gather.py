@@ -8,10 +8,11 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from gate.config.rules import better_of, decides, is_decided, is_exact, matches, named_metrics
+from gate.config.rules import better_of, decides, is_decided, is_exact, matches
 from gate.config.types import Builds, Config
 from gate.directions import told_or_known
 from gate.evidence.aggregates import (
+    Figures,
     absent_of_builds,
     aggregates,
     decided_by_name,
@@ -21,11 +22,12 @@ from gate.evidence.aggregates import (
     of_builds,
     with_figures,
 )
-from gate.evidence.budget import cost_of, counted, looks_of, pace_of, spent, unfinished, with_end
+from gate.evidence.budget import cost_of, looks_of, pace_of, spent, uncounted, unfinished, with_end
 from gate.evidence.completeness import (
     at,
     bound_factors,
     build_warnings,
+    case_warnings,
     failed_at,
     look_warnings,
     part_warnings,
@@ -39,23 +41,22 @@ from gate.evidence.completeness import (
     slowest_round,
     without_absent,
 )
+from gate.evidence.doubtful import alike, iteration_warnings, one_measurement, repeated
 from gate.evidence.hosts import differing, host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.records import Located
-from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
 from gate.model.case import CaseId, canonical
 from gate.model.digits import shortest_step
 from gate.model.evidence import Case, Evidence, Sample
-from gate.model.names import ACTIVE, FEWEST_FOR_STEADY, ONE_TASK, SIDES, Better, Side
+from gate.model.names import ACTIVE, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Execution, Failure, HostState, Record, Run, Same, Turn, Unsampled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings import measured as warn
 from gate.model.warnings.base import Said
 from gate.model.warnings.setup import NothingToCompare
-from gate.units import meant, plural, to_base, whole_of
-from gate.writing.phrases import listed
+from gate.units import meant, to_base, whole_of
 
 _SEVERAL = 2
 """Builds, of which one value shows that its digits are few because they are rounded."""
@@ -78,10 +79,12 @@ def gather(
     Raises:
         EvidenceError: the same start twice, run lines that differ, or an experiment on one side alone.
     """
-    aggregated = any(isinstance(r.record, Unsampled) for r in records)
-    of_sides = ([r for r in records if getattr(r.record, "side", None) == side] for side in SIDES)
-    figures = figures_of(of_sides) if aggregated else {}
-    records = in_order(with_figures(records, figures))
+    figures: Figures = {}
+    if any(isinstance(r.record, Unsampled) for r in records):
+        figures = figures_of([r for r in records if getattr(r.record, "side", None) == side] for side in SIDES)
+        records = with_figures(records, figures)
+    if len({r.path for r in records}) > 1:
+        records = in_order(records)
     run = run_of(records)
     measured = measured or config_of(run)
     budget = float(measured.plan.budget) if measured else None
@@ -114,7 +117,8 @@ def _gathered(
     *, one: bool, separate: bool, begun: bool,
 ) -> Evidence:  # fmt: skip
     separate = separate or (run is not None and run.apart)
-    records = counted(records)
+    dropped = uncounted(records)
+    records = [r for r in records if id(r.record) not in dropped]
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     rounds = rounds_of(whole, parts, run, measured, planned := looks_of(run, whole, measured))
@@ -137,8 +141,7 @@ def _gathered(
     failures += [*missing_parts(parts), *gaps, *([] if alone else missing)]
     failed, named = failed_at(failures), {f.benchmark for f in failures}
     base, head = ({e.benchmark for e in executions if e.side == side} for side in SIDES)
-    both = base & head
-    judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
+    judged = [e for e in executions if e.benchmark in base & head and not failed(e.benchmark, e.factors, e.suite)]
     bound = bound_factors(measured)
     pairs = _pairs(judged, config, run, turns, bound)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
@@ -175,7 +178,7 @@ def _gathered(
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
             *part_warnings(whole, parts, run, measured, config), *sameness_warnings(run),
             *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
-            *_of_cases(cases, config), *pairs.warnings,
+            *case_warnings(cases, config), *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
     )  # fmt: skip
@@ -195,16 +198,6 @@ def _of_machines(
         yield from run_states(records)
 
 
-def _of_cases(cases: Sequence[Case], config: Config) -> Iterator[AnyWarning]:
-    yield from _undecided_warnings(cases, config)
-    # what would be decided if its direction were known
-    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
-    if found:
-        yield warn.UnknownDirection(
-            *(tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
-        )
-
-
 def _failures(
     known: Sequence[Failure], executions: Sequence[Execution], config: Config, measured: Config | None, *, one: bool
 ) -> list[Failure]:
@@ -213,34 +206,6 @@ def _failures(
     found += repeated(executions, config, by_side=one)
     failed = failed_at([*known, *found])
     return [*known, *found, *(f for f in partial_suites(executions, measured) if not failed(f.benchmark, f.factors))]
-
-
-def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Said]:
-    """Name the benchmarks of which nothing is decided, which would look like passing.
-
-    Where a direction is all that lacks, the warning that asks for it says so.
-    """
-    decided = {
-        case.benchmark
-        for case in cases
-        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.sharp)
-    }
-    metrics: dict[str, list[str]] = defaultdict(list)
-    for case in cases:
-        if case.benchmark not in decided:
-            metrics[case.benchmark].append(case.metric)
-    by_metrics: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name, own in metrics.items():
-        by_metrics[tuple(dict.fromkeys(own))].append(name)
-
-    told = []
-    for measured, names in by_metrics.items():
-        cure = "declare one in a `[benchmark.metric.NAME]`"
-        if any(named_metrics(config, name) is not None for name in names):
-            cure = "add one to `metrics` in `[plan]` or its `[[benchmark]]`"
-        text = f"no metric of {listed(names)} is decided: {cure} ({', '.join(measured)})"
-        told.append(Said(text, "undecided-benchmarks", "first"))
-    return told
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
@@ -491,45 +456,6 @@ def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, floa
     if min(len({(e.session, e.build) for e in by_side[side]}) for side in SIDES) < _SEVERAL:
         return dict.fromkeys(SIDES, 0.0)
     return dict.fromkeys(SIDES, min(shortest_step(each.values) * to_base(each.unit)[1] for each in every))
-
-
-_WAITED = 0.1
-"""A share of the time that a clock stood still, from which times differ from what a reader's own clock would show."""
-
-
-def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
-    """Count executions that reached no steady state, gave fewer values than asked for, or left work behind.
-
-    plan.iterations is a wish, and a program may measure by the clock. One of which other executions on the same side
-    gave exactly what was asked for does not.
-
-    executions: of both sides, all with values of the metric. asked: plan.iterations.
-    """
-    found: list[AnyWarning] = []
-    of = {side: [(e, e.metrics[metric]) for e in executions if e.side == side] for side in SIDES}
-    looked = [values for own in of.values() for _, values in own if values.steady is not None]
-    never = {side: sum(values.steady is False for _, values in own) for side, own in of.items()}
-    if any(never.values()):
-        few = all(len(values.values) < FEWEST_FOR_STEADY for values in looked if not values.steady)
-        more = f"; fewer than {plural(FEWEST_FOR_STEADY, 'value')} cannot show one" if few else ""
-        some, sides = warn.some_starts(never["base"], never["head"], len(looked))
-        found.append(Said(f"{some} reached no steady state ({sides}): all their values count{more}", "not-steady"))
-    short = dict.fromkeys(SIDES, 0)
-    for side, own in of.items():
-        counts = [len(values.values) for _, values in own if values.steady is None]
-        short[side] = sum(count < asked for count in counts) if asked in counts else 0
-    if any(short.values()):
-        some, sides = warn.some_starts(short["base"], short["head"], len(executions))
-        cut = f"gave fewer than the {plural(asked, 'value')} asked for ({sides}), and others exactly as many"
-        found.append(Said(f"{some} {cut}: was their output cut off?", "values-short", "first"))
-    outlived = {side: sum(e.outlived for e, _ in own) for side, own in of.items()}
-    if any(outlived.values()):
-        found.append(warn.Outlived(outlived["base"], outlived["head"], len(executions)))
-    told = [(e.waited, e.seconds) for e, _ in (*of["base"], *of["head"]) if e.waited is not None and e.seconds]
-    waited = sum(own for own, _ in told) / sum(seconds for _, seconds in told) if told else 0.0
-    if waited >= _WAITED:
-        found.append(warn.ClockStood(min(1.0, waited)))
-    return found
 
 
 def _unknown_unit(metric: str, unit: str, known: str | None) -> Said:

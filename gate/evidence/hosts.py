@@ -6,10 +6,10 @@ import datetime
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -46,77 +46,55 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
 
     begin, end: as harness.host.fitness.counters.state gives them; what is not in both is not spoken of.
     """
-    between = _Between(begin, end)
-    if rebooted := between.reboot():
-        # counters and loads began anew
-        return rebooted
-    grown = between.grown
-    wanted = grown("cpu_total") - grown("cpu_idle")
-    steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
-    read, written, seconds = grown("swap_in"), grown("swap_out"), grown("uptime")
-    waited = {what: grown(f"pressure_{what}") / 1e6 / seconds if seconds else 0.0 for what in PRESSURES}
-    events: list[warn.HostEvent | None] = [
-        warn.HostEvent(
-            "steal", f"the hypervisor took {format_share(steal)} of the CPU time that programs wanted (steal)", steal
-        )
-        if steal >= STEAL
-        else None,
-        _times("throttled", grown, "the control group's quota throttled the processors {times} ({seconds})"),
-        between.load(),
-        *(_pressure(what, min(share, 1.0)) for what, share in waited.items() if share >= PRESSURES[what]),
-        warn.HostEvent(
-            "swapped", f"memory was swapped: {plural(round(written), 'page')} to disk, {read:.0f} back", read + written
-        )
-        if read + written >= SWAPPED
-        else None,
-        _times("thermal_throttles", grown, "thermal throttling: heat slowed the processors down {times}"),
-        _times("oom_kills", grown, "the kernel killed {programs} because memory ran out"),
-    ]
-    return [event for event in events if event is not None]
 
-
-def _times(what: str, grown: Callable[[str], float], text: str) -> warn.HostEvent | None:
-    """Say how often something happened, if it did."""
-    count = grown(what)
-    if count < 1:
-        return None
-    times, programs = plural(round(count), "time"), plural(round(count), "program")
-    said = text.format(times=times, programs=programs, seconds=format_duration(grown(f"{what}_seconds")))
-    return warn.HostEvent(what.replace("_", " "), said, count)
-
-
-def _pressure(what: str, share: float) -> warn.HostEvent:
-    waits = {"cpu": "a processor", "io": "a disk"}.get(what, "memory")
-    text = f"{what} pressure: some program waited for {waits} {format_share(share)} of the time"
-    return warn.HostEvent(f"{what} pressure", text, share)
-
-
-class _Between(NamedTuple):
-    begin: Mapping[str, Any]
-    end: Mapping[str, Any]
-
-    def grown(self, key: str) -> float:
-        """Return by how much a counter grew; 0 where that is not known."""
-        before, after = number(self.begin.get(key)), number(self.end.get(key))
+    def grown(key: str) -> float:
+        before, after = number(begin.get(key)), number(end.get(key))
         return max(0.0, after - before) if before is not None and after is not None else 0.0
 
-    def differs(self, key: str) -> bool:
-        return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
+    if rebooted := _reboot(begin, end):
+        # counters and loads began anew
+        return rebooted
+    wanted, seconds = grown("cpu_total") - grown("cpu_idle"), grown("uptime")
+    steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
+    waits = {"cpu": "a processor", "memory": "memory", "io": "a disk"}
+    waited = {what: min(1.0, grown(f"pressure_{what}") / 1e6 / seconds) if seconds else 0.0 for what in waits}
+    read, written = grown("swap_in"), grown("swap_out")
+    throttled, hot, killed = (grown(what) for what in ("throttled", "thermal_throttles", "oom_kills"))
+    took = format_duration(grown("throttled_seconds"))
+    told: list[tuple[str, float, float, str]] = [
+        ("steal", steal, STEAL,
+         f"the hypervisor took {format_share(steal)} of the CPU time that programs wanted (steal)"),
+        ("throttled", throttled, 1, f"the control group's quota throttled the processors {_times(throttled)} ({took})"),
+        *_load(begin, end),
+        *(
+            (f"{what} pressure", share, PRESSURES[what],
+             f"{what} pressure: some program waited for {waits[what]} {format_share(share)} of the time")
+            for what, share in waited.items()
+        ),
+        ("swapped", read + written, SWAPPED,
+         f"memory was swapped: {plural(round(written), 'page')} to disk, {read:.0f} back"),
+        ("thermal throttles", hot, 1, f"thermal throttling: heat slowed the processors down {_times(hot)}"),
+        ("oom kills", killed, 1, f"the kernel killed {plural(round(killed), 'program')} because memory ran out"),
+    ]  # fmt: skip
+    return [warn.HostEvent(what, text, bad) for what, bad, least, text in told if bad >= least]
 
-    def reboot(self) -> list[warn.HostEvent]:
-        rebooted = warn.HostEvent("rebooted", "the machine was rebooted during the run", 1)
-        return [rebooted] if self.differs("boot_id") else []
 
-    def load(self) -> warn.HostEvent | None:
-        before, after = number(self.begin.get("load")), number(self.end.get("load"))
-        if before is None or after is None:
-            return None
-        processors = number(self.end.get("processors")) or math.inf
-        matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
-        if not matters:
-            return None
+def _times(count: float) -> str:
+    return plural(round(count), "time")
+
+
+def _reboot(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.HostEvent]:
+    key = "boot_id"
+    differs = key in begin and key in end and begin[key] != end[key]
+    return [warn.HostEvent("rebooted", "the machine was rebooted during the run", 1)] if differs else []
+
+
+def _load(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Iterator[tuple[str, float, float, str]]:
+    before, after = number(begin.get("load")), number(end.get("load"))
+    count = number(end.get("processors")) or math.inf
+    if before is not None and after is not None and (before >= LOAD_BEFORE * count or after >= LOAD_AFTER * count):
         text = f"the load was {before:.1f} at the start, {after:.1f} at the end"
-        return warn.HostEvent("load", f"{text} on {plural(round(processors), 'processor')}", after)
+        yield "load", after, after, f"{text} on {plural(round(count), 'processor')}"
 
 
 def run_states(records: Sequence[Located]) -> list[warn.HostEvent]:
@@ -139,8 +117,7 @@ def run_states(records: Sequence[Located]) -> list[warn.HostEvent]:
             found: list[warn.HostEvent] = []
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
-                states_of = _Between(first.state, second.state)
-                found += state_changes(*states_of) if measured else states_of.reboot()
+                found += (state_changes if measured else _reboot)(first.state, second.state)
             events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
     return list(dict.fromkeys(events))
 

@@ -1,18 +1,17 @@
-"""The basis of a plan: variance and cost of each finding, from runs or from what is remembered."""
+"""The basis of a plan: variance and cost of each finding, from runs."""
 
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.rules import Policy, benchmark_rules, detectable_of, is_decided, metric_rules, show_of, threshold_of
+from gate.config.rules import Policy, detectable_of, show_of, threshold_of
 from gate.config.types import Config
 from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
@@ -21,7 +20,7 @@ from gate.evidence.inputs import read_inputs
 from gate.evidence.records import Inputs
 from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
-from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
+from gate.model import FindingMemory, Layouts, Memory, Record, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, canonical, case_id, center_of, quantile_of
 from gate.stats.centers import FEWEST_PAIRS, needed_values
 from gate.stats.components import (
@@ -34,49 +33,32 @@ from gate.stats.components import (
     shared_share,
     squares_of,
 )
-from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.levels import by_session
-from gate.stats.planning import Costs, build_variance
-from gate.stats.prior import prior_of, remembered_correlation
+from gate.stats.planning import Costs, PlannedCase, build_variance
+from gate.stats.prior import prior_of
 from gate.store.learning import costs_at_treatments, costs_of
 from gate.store.memory import Costs as Spent
 from gate.words import views
 from gate.writing.phrases import listed
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One finding to be, its variance and its cost."""
+class Known(PlannedCase, frozen=True, kw_only=True, eq=False):
+    """One finding to be, before its aim and what its memory is worth are known, with what it was made of."""
 
-    benchmark: str
     metric: str
     factors: dict[str, Any]
     statistic: str
-    threshold: float
     estimated: Estimated
     levels: tuple[PlannedLevel, ...]
     """Those that were repeated, whose variance could be told apart."""
     builds_df: float
     """Degrees of the variance of builds."""
-    costs: Costs
-    shared: float
-    """Relative covariance of base and head of a round."""
-    degrees: Callable[[float, float], float]
+    worth: Callable[[float, float], float]
     """What its remembered variance is worth in a check with so many executions of so many iterations, 0 for nothing."""
     repeated: tuple[float, float]
     """The executions and iterations that were measured."""
-    values: int
-    """Fewest values a build that a quantile needs; 1 for a mean."""
     detectable: float | None
     """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
-
-    @property
-    def treatment(self) -> str:
-        """The settings as one text."""
-        return canonical(self.factors)
-
-
-# --- what it costs ----------------------------------------------------------------------------------------------------
 
 
 def _planned_costs(spent: Spent | None, iterations: float) -> Costs | None:
@@ -112,14 +94,16 @@ class Gathered:
     size: int
     """Findings of a report."""
     config: Config
+    left_out: tuple[str, ...]
+    """What is not planned for, and why."""
     notes: tuple[str, ...]
-    """What the reader must know."""
+    """What else the reader must know."""
     origin: str
     """In words."""
+    untimed: tuple[str, ...] = ()
+    """Benchmarks whose starts have no durations, which no plan can count with."""
     once: float = 0.0
     """Seconds of a run that do not depend on the counts."""
-    correlation: float | None = None
-    """Of base and head over rounds, the lower limit of what is remembered; None: too little is."""
 
 
 @dataclass(slots=True, eq=False)
@@ -157,9 +141,6 @@ class _Finding:
         halves = [each and msgspec.structs.replace(each, value=each.value / 2) for each in rounds]
         both = zip(self.sessions, halves, strict=True)
         return squares_of([msgspec.structs.replace(session, build=half) for session, half in both])
-
-
-# --- from runs --------------------------------------------------------------------------------------------------------
 
 
 def from_runs(paths: Sequence[str], options: RulesOptions) -> Gathered:
@@ -219,7 +200,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         raise UserError(f"{origin}: one build of each does not show the variance between builds: measure at least two")
     if exact:
         notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
-    return _gathered(kept, costs_of(records), policy.config, notes, origin, at=costs_at_treatments(records))
+    return _gathered(kept, records, policy.config, notes, origin)
 
 
 def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layouts) -> None:
@@ -237,76 +218,6 @@ def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layo
         finding.degrees = _degrees(subject.memory, run.memory, layouts)
 
 
-# --- from the history -------------------------------------------------------------------------------------------------
-
-
-def from_memory(
-    memory: Memory, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str], origin: str
-) -> Gathered:
-    """Learn from what is remembered of this host.
-
-    Args:
-        costs: by benchmark, of the newest session.
-        benchmarks: those that both sides will measure; what is remembered of others does not count, and those of which
-            nothing is remembered are named in the notes.
-
-    Raises:
-        UserError: nothing is remembered of any.
-    """
-    findings = [
-        _Finding(
-            f.benchmark, f.metric, f.factors, f.statistic, _view_of(f), list(f.sessions),
-            degrees=_degrees(f, memory, config.build.layouts),
-        )
-        for f in _asked(memory.findings, config)
-        if _owner(config, f.benchmark) in benchmarks
-    ]  # fmt: skip
-    known = {_owner(config, each.benchmark) for each in findings}
-    unknown = [name for name in benchmarks if name not in known]
-    unused = memory.unused
-    if not findings:
-        why = unused[0].sentence() if unused else "measure with `perfgate calibrate` first"
-        raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
-    notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
-    notes += (each.sentence() for each in unused)
-    found = _gathered(findings, costs, config, notes, origin, more=len(unknown))
-    return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
-
-
-def _view_of(found: FindingMemory) -> str | None:
-    return found.sessions[0].view_of if found.sessions else None
-
-
-def _asked(findings: Sequence[FindingMemory], config: Config) -> list[FindingMemory]:
-    """Leave what a check goes by: a typical value that is remembered settles what it is a view of."""
-    decided = [
-        found
-        for found in findings
-        if is_decided(config, found.benchmark, found.metric, _view_of(found), sharp=found.statistic == TYPICAL)
-    ]
-    settled = {
-        case_id(found)._replace(metric=metric)
-        for found in decided
-        if found.statistic == TYPICAL
-        for metric in (found.metric, _view_of(found))
-        if metric is not None
-    }
-    return [
-        found
-        for found in decided
-        if found.statistic == TYPICAL
-        or (
-            case_id(found) not in settled
-            and found.statistic in metric_rules(config, found.benchmark, found.metric).compared
-        )
-    ]
-
-
-def _owner(config: Config, benchmark: str) -> str:
-    rules = benchmark_rules(config, benchmark)
-    return rules.name if rules else benchmark
-
-
 def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable[[float, float], float]:
     now = datetime.datetime.now(tz=datetime.UTC)
     of = partial(prior_of, found, kind="contrast", nu=memory.contrast_nu, now=now, layouts=layouts)
@@ -318,63 +229,44 @@ def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable
     return degrees
 
 
-# --- both -------------------------------------------------------------------------------------------------------------
-
-
 def _gathered(
-    findings: Sequence[_Finding],
-    spent: Mapping[str, Spent],
-    config: Config,
-    notes: Sequence[str],
-    origin: str,
-    *,
-    at: Mapping[tuple[str, str], Spent] | None = None,
-    more: int = 0,
+    findings: Sequence[_Finding], records: Sequence[Record], config: Config, notes: Sequence[str], origin: str
 ) -> Gathered:
-    # spent: by benchmark. at: by benchmark and its settings, where that is known
+    spent, at_settings = costs_of(records), costs_at_treatments(records)
     every = [session for finding in findings for session in finding.sessions]
     share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
-    known = []
+    known, untimed = list[Known](), list[str]()
     silent = [finding for finding in findings if not finding.squares]
     if silent:
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
-        at_settings = (at or {}).get((finding.benchmark, canonical(finding.factors)))
-        costs = _planned_costs(at_settings or spent.get(finding.benchmark), measured)
+        own = at_settings.get((finding.benchmark, canonical(finding.factors)))
+        costs = _planned_costs(own or spent.get(finding.benchmark), measured)
         if costs is None:
-            raise UserError(f"{origin}: has no durations for the starts of {finding.benchmark}")
+            untimed.append(finding.benchmark)
         if finding not in silent:
-            known.append(_known(finding, costs, share, config))
+            known.append(_known(finding, costs or Costs(0.0, 0.0, 0.0, 0.0), share, config))
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
-    used = {k.benchmark: spent[k.benchmark] for k in known}
+    used = {k.benchmark: spent[k.benchmark] for k in known if k.benchmark in spent}
     # what both sides take whatever the counts: set-up, what first builds take longer, the probe
     first = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
+    about, sessions = _about_costs(used), config.plan.sessions
+    if sessions > 1:
+        how = f"gate.sessions = {config.gate.sessions}"
+        about.append(f"The plan is for one machine: it cannot show how {sessions} of them differ ({how}).")
     return Gathered(
         known=tuple(known),
-        size=len(findings) + more,
+        size=len(findings),
         config=config,
-        notes=(*notes, *_about_costs(used), *_of_sessions(config)),
+        left_out=tuple(notes),
+        notes=tuple(about),
         origin=origin,
+        untimed=tuple(untimed),
         once=2 * max(first, default=0.0) + sum(cost.probe or 0.0 for cost in used.values()),
     )
-
-
-def _of_sessions(config: Config) -> list[str]:
-    """Say what a plan means for a gate of several sessions: it knows the noise of one machine alone."""
-    count = config.plan.sessions
-    if count == 1:
-        return []
-    if config.gate.sessions == "fixed":
-        first = f"The plan is for each machine by itself, which needs at least {FEWEST_ROUNDS} builds."
-        narrower = f"about {math.sqrt(count):.1f} times narrower, if the noise is the same on all of them"
-        return [f"{first} Over all {count} machines (gate.sessions = fixed) the interval is {narrower}."]
-    first = (
-        f"The plan is for one machine. With {count} sessions (gate.sessions = random) the interval also contains how"
-    )
-    return [f"{first} the change differs from machine to machine. One machine cannot show that: it may be much wider."]
 
 
 def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:
@@ -393,17 +285,20 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
     size, threshold = detectable_of(*names), threshold_of(*names)
     return Known(
         benchmark=finding.benchmark,
+        components=estimated.components,
+        costs=costs,
+        threshold=threshold,
+        aims=(),
+        shared=0.0 if typical else share * variance,
+        values=values,
+        treatment=canonical(finding.factors),
         metric=finding.metric,
         factors=finding.factors,
         statistic=finding.statistic,
-        threshold=threshold,
         estimated=estimated,
         levels=tuple(level for level, _ in squares),
         builds_df=squares[-1][1].df,
-        costs=costs,
-        shared=0.0 if typical else share * variance,
-        degrees=finding.degrees,
+        worth=finding.degrees,
         repeated=(newest.executions, newest.iterations),
-        values=values,
         detectable=size if show_of(*names) == "no-sign" and size > threshold else None,
     )

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
-from gate.decide import decide
 from gate.decide.decided import Decided
 from gate.decide.policy import policy_of
+from gate.decide.report import decide
 from gate.evidence.gather import gather
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Inputs

@@ -12,7 +12,7 @@ from gate.document import document as doc
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
-from gate.stats.planning import Optimum, Plan, optimum
+from gate.stats.planning import Optimum, Plan
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
@@ -84,13 +84,13 @@ def document(planned: Planned) -> doc.Document:
     of = f"{plural(gathered.size, 'finding')}, confidence {format_percent(gate.confidence)}, family {gate.family}"
     origin = f"from {visible(gathered.origin)}: {of}; wanted: {planned.aim}"
     rows = []
-    for name, k in zip(names(known), known, strict=True):
-        found = optimum(k.estimated.components, k.costs)
-        counts = ("many" if count is None else str(count) for count in (found.executions, found.iterations))
-        rows.append([name, *(_level(k, level) for level in _LEVELS), " x ".join(counts)])
+    for name, row in zip(names(known), planned.rows, strict=True):
+        best = (row.optimum.executions, row.optimum.iterations)
+        counts = " x ".join("many" if count is None else str(count) for count in best)
+        rows.append([name, *(_level(row.known, level) for level in _LEVELS), counts])
     title = "noise of each level alone (relative standard deviation), and the optimum: starts x values of a build"
     noise = _table(title, [*map(level_name, _LEVELS), "optimum"], rows)
-    notes, df = [*gathered.notes], min(k.builds_df for k in known)
+    notes, df = [*gathered.left_out, *gathered.notes], min(k.builds_df for k in known)
     if df < _ENOUGH:
         # a sample variance over the true one is a chi-square over its degrees: its 95% interval
         low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
@@ -203,7 +203,7 @@ def as_json(planned: Planned) -> str:
             },
             "findings": [_finding(row) for row in planned.rows],
             "family": gathered.size,
-            "notes": list(gathered.notes),
+            "notes": [*gathered.left_out, *gathered.notes],
             "toml": None if planned.hopeless else section(plan, planned.budget, gathered.config.plan.metrics),
         },
         indent=2,

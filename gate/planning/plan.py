@@ -112,16 +112,17 @@ def _search(
     gathered: Gathered, aims: Sequence[tuple[Aim, ...]], budget: float, *, early: bool
 ) -> tuple[list[PlannedCase], Plan, Plan | None]:
     """Return what is planned for, the plan, and where that misses its aims the one that would not without a budget."""
+    if gathered.untimed:
+        raise UserError(f"{gathered.origin}: has no durations for the starts of {gathered.untimed[0]}")
     terms = _terms(gathered)
     limits = Limits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
-        _case(known, own, known.degrees(*known.repeated), terms)
-        for known, own in zip(gathered.known, aims, strict=True)
+        _case(known, own, known.worth(*known.repeated), terms) for known, own in zip(gathered.known, aims, strict=True)
     ]
     plan = cheapest(cases, terms, limits)
     for _ in range(_TRIES):
         # a memory may be worth less for other counts than for those that it was measured with
-        worth = [known.degrees(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
+        worth = [known.worth(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
         if plan is None or all(now >= case.degrees - 0.5 for now, case in zip(worth, cases, strict=True)):
             break
         cases = [
@@ -145,20 +146,10 @@ def _search(
 
 
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:
-    components, shared = known.estimated.components, known.shared
+    components, shared = known.components, known.shared
     if terms.always_by_round or degrees > 0:
         components, shared = without_shared(components, shared, known.repeated[0]), 0.0
-    return PlannedCase(
-        benchmark=known.benchmark,
-        components=components,
-        costs=known.costs,
-        threshold=known.threshold,
-        aims=aims,
-        shared=shared,
-        degrees=degrees,
-        values=known.values,
-        treatment=known.treatment,
-    )
+    return msgspec.structs.replace(known, components=components, shared=shared, aims=aims, degrees=degrees)
 
 
 def _aim(known: Known, target: Share | None = None, detect: Share | None = None) -> Aim:
@@ -187,17 +178,16 @@ def _terms(gathered: Gathered) -> Terms:
     shows = {show_of(config, k.benchmark, k.metric, k.statistic) for k in known}
     alike = Counter(k.statistic for k in known)
     return msgspec.structs.replace(
-        terms_of(config, gathered.size, sharing=max(alike.values()), remembered=gathered.correlation),
+        terms_of(config, gathered.size, sharing=max(alike.values())),
         gives_up=shows == {"no-sign"},
     )
 
 
-def terms_of(config: Config, size: int, *, sharing: int | None = None, remembered: float | None = None) -> Terms:
+def terms_of(config: Config, size: int, *, sharing: int | None = None) -> Terms:
     """Return the rules of the verdict as plans see them; a bootstrap interval is planned for as fieller.
 
     Args:
         size: findings of a report. sharing: those of them that may share their variance; None: all.
-        remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
     """
     gate, sessions, layouts = config.gate, config.plan.sessions, config.build.layouts
     choice: Choice = "fieller" if gate.interval.startswith("bootstrap") else gate.interval  # type: ignore[assignment]  # mypy does not narrow a Literal by `in`
@@ -211,7 +201,7 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None, remembere
         family=1 if gate.family == "none" else size,
         min_builds=fewest,
         interval=choice,
-        correlation=1.0 if shares or sessions > 1 else CORRELATIONS[layouts] if remembered is None else remembered,
+        correlation=1.0 if shares or sessions > 1 else CORRELATIONS[layouts],
         cases=(size if sharing is None else sharing) if shares else 1,
         gives_up=show_of(config, "", "", MEAN) == "no-sign",
     )

@@ -37,8 +37,8 @@ from gate.units import plural
 from gate.writing.phrases import none_of
 from harness.errors import SourceError
 from harness.source import base_and_head as source
+from harness.source.base_and_head import overlaid
 from harness.source.repository import Repository, find_repository, texts_at
-from harness.source.snapshot import overlaid
 
 _MOST = 1000
 

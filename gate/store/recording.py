@@ -14,7 +14,7 @@ from gate.decide.decided import Decided
 from gate.decide.design import design_of, subjects_of
 from gate.decide.estimates import Estimated, estimates
 from gate.decide.findings import variances
-from gate.decide.sides import side_summary
+from gate.decide.looks import side_summary
 from gate.evidence.records import Located
 from gate.model import HostState, Run, SideSummary, UserError, Variance
 from gate.model.case import case_id

@@ -8,16 +8,31 @@ from collections.abc import Collection, Iterable
 from msgspec import structs
 
 from gate.model import Finding, Identical, IntervalKind, RatioInterval, Recorded, SideSummary, reasons
-from gate.units import format_confidence, whole_of
+from gate.units import format_confidence, format_number, format_value, whole_of
 from gate.writing.amounts import (
-    amount,
     as_configured,
     changed,
     format_percent,
     known,
     size,
 )
-from gate.writing.plain import visible
+from gate.writing.plain import clip, visible
+
+
+def amount(number: float | None, unit: str, like: float | None) -> str:
+    """Write a value of a metric; whole counts are written in full."""
+    if not known(number):
+        return "unknown"
+    shown = clip(visible(unit), 12)
+    if shown in ("", "count"):
+        whole = float(number).is_integer() and abs(number) < 1e15
+        return f"{number:,.0f}" if whole else _separated(format_number(number))
+    return _separated(format_value(number, shown, like=like if known(like) else None))
+
+
+def _separated(text: str) -> str:
+    number, blank, unit = text.partition(" ")
+    return f"{int(number):,}{blank}{unit}" if number.removeprefix("-").isdecimal() else text
 
 
 def larger(case: Finding | Recorded) -> float:

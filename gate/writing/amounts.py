@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal, Protocol, TypeGuard
 
-from gate.units import format_confidence, format_number, format_share, format_value, shown_unit
-from gate.writing.plain import clip, visible
+from gate.units import format_confidence, format_share, shown_unit
 
 
 def known(value: float | None) -> TypeGuard[float]:
@@ -24,22 +23,6 @@ def format_p(p: float | None) -> str:
     if not known(p):
         return "none"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
-
-
-def amount(number: float | None, unit: str, like: float | None) -> str:
-    """Write a value of a metric; whole counts are written in full."""
-    if not known(number):
-        return "unknown"
-    shown = clip(visible(unit), 12)
-    if shown in ("", "count"):
-        whole = float(number).is_integer() and abs(number) < 1e15
-        return f"{number:,.0f}" if whole else _separated(format_number(number))
-    return _separated(format_value(number, shown, like=like if known(like) else None))
-
-
-def _separated(text: str) -> str:
-    number, blank, unit = text.partition(" ")
-    return f"{int(number):,}{blank}{unit}" if number.removeprefix("-").isdecimal() else text
 
 
 def as_configured(number: float, unit: str) -> str:

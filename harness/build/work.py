@@ -27,7 +27,8 @@ from harness.build.archives import TREE
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment
 from harness.build.record import LINKS
-from harness.instruments.protocol import TAIL, arguments, both_outputs, read_regular, tail
+from harness.instruments.protocol import arguments
+from harness.instruments.values import TAIL, both_outputs, read_regular, tail
 from harness.process.execute import Command, Outcome
 from harness.sandbox.sandbox import outputs
 from harness.source.repository import Hint

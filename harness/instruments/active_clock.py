@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gate.formats.parts.output import OutputError
-from harness.instruments.protocol import read_regular
+from harness.instruments.values import read_regular
 
 _SOURCE = Path(__file__).with_suffix(".c")
 _LIBRARY = "active_clock.so"

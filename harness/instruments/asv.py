@@ -9,7 +9,8 @@ from gate.config.instruments import Traits
 from gate.formats import pytest_benchmark
 from gate.formats.parts.output import Suite
 from harness.instruments.declaration import Declared, Found
-from harness.instruments.suite import Call, SuiteInstrument, at_least, with_modules
+from harness.instruments.protocol import at_least
+from harness.instruments.suite import Call, SuiteInstrument, with_modules
 from harness.process.execute import Outcome
 
 _RUNNER = Path(__file__).with_name("asv_suite.py")

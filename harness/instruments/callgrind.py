@@ -15,15 +15,8 @@ from gate.formats import callgrind
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
 from harness.instruments.declaration import Declared, Found, ask
-from harness.instruments.protocol import (
-    Context,
-    Unusable,
-    cannot_start,
-    environment,
-    read_regular,
-    refuse_absent,
-    words,
-)
+from harness.instruments.protocol import Context, Unusable, cannot_start, environment, words
+from harness.instruments.values import read_regular, refuse_absent
 from harness.process.execute import Command, Outcome, find_program
 
 _MAX_PROFILE = 1 << 30

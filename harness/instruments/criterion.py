@@ -11,8 +11,9 @@ from gate.formats.parts.output import EmptyError, OutputError, Suite
 from gate.walking import walk
 from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_values
-from harness.instruments.suite import Call, SuiteInstrument, at_least
+from harness.instruments.protocol import at_least
+from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.values import read_values
 from harness.process.execute import Outcome
 
 _LEAST = 10

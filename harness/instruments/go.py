@@ -9,8 +9,9 @@ from pathlib import PurePath
 from gate.formats import go_bench
 from gate.formats.parts.output import Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_values
-from harness.instruments.suite import Call, SuiteInstrument, at_least
+from harness.instruments.protocol import at_least
+from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.values import read_values
 
 
 class Go(SuiteInstrument):

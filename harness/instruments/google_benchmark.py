@@ -8,8 +8,9 @@ from gate.formats import google_benchmark
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_values
-from harness.instruments.suite import Call, SuiteInstrument, at_least
+from harness.instruments.protocol import at_least
+from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.values import read_values
 
 _UNSAMPLED = "only aggregates were reported: take ReportAggregatesOnly out of its code"
 

@@ -9,8 +9,9 @@ from gate.formats import jmh
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_values
-from harness.instruments.suite import Call, SuiteInstrument, at_least
+from harness.instruments.protocol import at_least
+from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.values import read_values
 from harness.process.execute import Outcome
 
 _NONE = re.compile(r"^No matching benchmarks\.", re.MULTILINE)

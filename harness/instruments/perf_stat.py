@@ -19,18 +19,8 @@ from gate.formats import perf_stat
 from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
 from harness.instruments.declaration import Declared, Found, ask
-from harness.instruments.protocol import (
-    Context,
-    Unusable,
-    cannot_start,
-    environment,
-    failed,
-    metrics,
-    read_regular,
-    refuse_other_count,
-    wanted_values,
-    words,
-)
+from harness.instruments.protocol import Context, Unusable, cannot_start, environment, failed, wanted_values, words
+from harness.instruments.values import metrics, read_regular, refuse_other_count
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.process_groups import NOT_STARTED, exit_status
 

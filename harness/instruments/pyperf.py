@@ -6,8 +6,8 @@ from gate.formats import pyperf
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.values import read_values
 from harness.process.execute import Outcome
 
 _COMMAND = "after `pyperf command` options belong before the program: write them there, with --output {output}"

@@ -26,12 +26,10 @@ from harness.instruments.protocol import (
     cannot_start,
     environment,
     failed,
-    metrics,
-    read_regular,
-    refuse_other_count,
     wanted_values,
     words,
 )
+from harness.instruments.values import metrics, read_regular, refuse_other_count
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 from harness.process.process_groups import NOT_STARTED, exit_status

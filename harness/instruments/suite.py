@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gate.config.commands import mentions
-from gate.config.rules import matches
 from gate.config.types import Benchmark
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
@@ -18,19 +17,15 @@ from gate.formats.parts.result import Adapter
 from gate.writing.plain import visible
 from harness.instruments.protocol import (
     OUTPUT,
-    SHELL,
     Collected,
     Context,
     Unusable,
-    both_outputs,
     environment,
-    read_values,
-    refuse_absent,
-    tail,
     wanted_values,
-    without_warmup,
+    with_options,
     words,
 )
+from harness.instruments.values import both_outputs, read_values, refuse_absent, tail, taken, without_warmup
 from harness.process.execute import Command, Outcome
 
 STDOUT = "stdout"
@@ -164,14 +159,6 @@ class SuiteInstrument:
         return collected
 
 
-def with_options(benchmark: Benchmark, argv: tuple[str, ...], options: Sequence[str]) -> tuple[str, ...]:
-    """Return what to exec for a benchmark's command with options at its end."""
-    if isinstance(benchmark.command, str):
-        # behind a last newline they would be a command of their own
-        return (*SHELL, f"{argv[-1].rstrip()} {shlex.join(options)}")
-    return (*argv, *options)
-
-
 def with_modules(folder: Path, variables: Mapping[str, str], *modules: tuple[Path, str]) -> dict[str, str]:
     """Put modules before everything that the interpreter finds; return the variable that does.
 
@@ -192,18 +179,6 @@ def with_modules(folder: Path, variables: Mapping[str, str], *modules: tuple[Pat
     return {"PYTHONPATH": os.pathsep.join([*folders, *([before] if before else [])])}
 
 
-def at_least(globs: Iterable[str]) -> str:
-    """Return a regular expression, without its ends, for at least the names that globs mean; "a[1]" may be a name."""
-    wild = {"*": ".*", "?": "."}
-    parts = []
-    for glob in globs:
-        # not re.escape: not every tool takes a backslash before a space
-        before, bracket, _ = glob.partition("[")
-        text = "".join(wild.get(char) or (f"\\{char}" if char in r".^$+{}\|()]" else char) for char in before)
-        parts.append(f"{text}.*" if bracket else text)
-    return f"({'|'.join(parts)})"
-
-
 def _call(benchmark: Benchmark, context: Context) -> Call:
     argv = words(benchmark, context)
     if isinstance(benchmark.command, str):
@@ -219,9 +194,3 @@ def _call(benchmark: Benchmark, context: Context) -> Call:
         limit=benchmark.max_output.value,
         variables=context.environment,
     )
-
-
-def taken(benchmark: Benchmark, name: str) -> bool:
-    """Return whether what has this name is measured, by include and exclude."""
-    included = any(matches(glob, name) for glob in benchmark.include)
-    return included and not any(matches(glob, name) for glob in benchmark.exclude)

@@ -26,18 +26,9 @@ from gate.units import whole_of
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment
 from harness.instruments import active_clock
-from harness.instruments.protocol import (
-    MOST_VALUES,
-    OUTPUT,
-    SHELL,
-    TOO_MANY,
-    Collected,
-    Context,
-    Instrument,
-    Unusable,
-    whole,
-)
+from harness.instruments.protocol import OUTPUT, SHELL, Collected, Context, Instrument, Unusable, whole
 from harness.instruments.spawn import Spawn
+from harness.instruments.values import MOST_VALUES, TOO_MANY, tail
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import DeadlineError, deadline
 from harness.process.execute import Command, Outcome
@@ -49,6 +40,7 @@ from harness.trace.trace import Trace, TracedExecutor
 
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
 _BY_HAND_OUTPUT = "perfgate-output"
+_PRINTED = "printed"
 _LEAST_TO_READ = 1.0
 """Seconds that reading the output may take, however late the program ended."""
 
@@ -115,7 +107,7 @@ class Executions:
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, iterations: int | None = None
     ) -> Executed:
         """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all."""
-        begin = time.perf_counter()
+        begin, untreated = time.perf_counter(), benchmark
         benchmark = self._treated(benchmark, step)
         context = self.context(benchmark, step, directory)
         context = replace(context, iterations=iterations or self._iterations)
@@ -131,6 +123,14 @@ class Executions:
                     command, lambda: living.complaint() or too_long(benchmark, context)
                 )
             made = self._made(attempt, outcome, living)
+        silent = not made.executions and command.stdout is None and not any(each.stderr for each in made.failures)
+        if silent and outcome.seconds < benchmark.timeout:
+            # test runners say on standard output what failed, which is discarded while they are measured
+            printed = self.conditions.scratch / _PRINTED
+            if self.unmeasured(untreated, step, directory, printed=printed).failure is not None:
+                told = [msgspec.structs.replace(each, stderr=tail(printed)) for each in made.failures]
+                made = replace(made, failures=told)
+            printed.unlink(missing_ok=True)
         if benchmark.service is None and benchmark.load is None:
             return made
         # what starting and stopping them takes is part of what an execution costs

@@ -77,8 +77,7 @@ class Loop:
                 from the records. None: the design is fixed.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             turns: makes what goes start by start.
-            lengths: makes all else, with as many values as an execution has, and lays out the rounds by what is
-                recorded of them.
+            lengths: how many values an execution of anything else has, which also lays out the rounds.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
         self._rounds = lengths.rounds(rounds, records)
@@ -398,7 +397,9 @@ class Loop:
                     own = {step.side: self._benchmarks[step.side][step.benchmark] for step in left}
                     made = self._turns.make(own, left)
                 else:
-                    made = [self._lengths.make(first, self._builder.directory(first.side, first.building))]
+                    benchmark, iterations = self._lengths.asked(first)
+                    directory = self._builder.directory(first.side, first.building)
+                    made = [self._executions.make(benchmark, first, directory, iterations)]
                 self._note(left, made)
                 left = left[len(made) :]
 

@@ -26,7 +26,8 @@ from gate.model.sameness import MOST_NAMED
 from gate.writing.plain import visible
 from harness.build.builder import TreeBuilder
 from harness.errors import SourceError
-from harness.instruments.protocol import OUTPUT, Unusable, regular
+from harness.instruments.protocol import OUTPUT, Unusable
+from harness.instruments.values import regular
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
 from harness.loop.schedule import ExecutionStep, Pair

@@ -121,8 +121,6 @@ def _digest(*purpose: str | int) -> bytes:
     return hashlib.sha256(json.dumps(purpose).encode()).digest()
 
 
-__all__ = ["BuildStep", "ExecutionStep", "Round", "design_schedule", "schedule"]
-
 _Key = tuple[str, ...]
 
 

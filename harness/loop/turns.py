@@ -209,8 +209,8 @@ class Lengths:
         """Return whether it is to be found out how short the turns of a benchmark may be."""
         return name in self._names and name not in self._known
 
-    def make(self, step: ExecutionStep, directory: Path) -> Executed:
-        """Make an execution; see Executions.make.
+    def asked(self, step: ExecutionStep) -> tuple[Benchmark, int | None]:
+        """Return a benchmark as it is executed at a step, and its iterations; None: as many as planned.
 
         A command that is executed in more and shorter ones is warmed up once a build, as one that goes start by start:
         what warms up is the machine.
@@ -220,7 +220,7 @@ class Lengths:
         if turn is not None and place in warm and _warms_machine(benchmark):
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
         warm.add(place)
-        return self._executions.make(benchmark, step, directory, None if turn is None else turn.iterations)
+        return benchmark, None if turn is None else turn.iterations
 
     def found(self, pair: Pair, begin: Callable[[ExecutionStep], Path]) -> Turn | None:
         """Find out how short the turns of a benchmark may be; None: as long as the executions of the plan.

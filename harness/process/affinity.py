@@ -17,14 +17,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from harness.process.process_groups import StartError
+
 T = TypeVar("T")
 
 _MOST = 1 << 16  # more than any kernel is built for
 _HIGHEST = -20
-
-
-class ProcessorsError(Exception):
-    """The processors that a command asks for cannot be had: why, in words."""
 
 
 def started_with(start: Callable[[], T], cpus: str | None, enter: Callable[[], None] | None = None) -> T:
@@ -33,11 +31,11 @@ def started_with(start: Callable[[], T], cpus: str | None, enter: Callable[[], N
     enter: gives up rights before it starts.
 
     Raises:
-        ProcessorsError: they cannot be had on this system, or by this user.
+        StartError: they cannot be had on this system, or by this user.
         Exception: whatever `start` raises.
     """
     if sys.platform != "linux" and cpus is not None:
-        raise ProcessorsError(f'cpus = "{cpus}" is not supported on this system')
+        raise StartError(f'cannot start: cpus = "{cpus}" is not supported on this system')
     done: list[T] = []
     failed: list[Exception] = []
 
@@ -138,4 +136,5 @@ def _take(cpus: str) -> None:
     if missing:
         # not what /proc/PID/status allows: that names processors which the machine does not have
         own = ",".join(map(str, sorted(os.sched_getaffinity(os.getpid()))))
-        raise ProcessorsError(f'cpus = "{cpus}": processor {min(missing)} is not available here; available: {own}')
+        why = f'cpus = "{cpus}": processor {min(missing)} is not available here; available: {own}'
+        raise StartError(f"cannot start: {why}")

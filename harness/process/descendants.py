@@ -35,11 +35,6 @@ class Descendants:
         self._users = 0
         self._before: frozenset[int] = frozenset()
         self._companions: dict[int, bytes] = {}
-        self._kept: set[int] = set()
-
-    def keep(self, pid: int) -> None:
-        """Leave a child alone, whatever began or ends around it: whoever started it looks after it."""
-        self._kept.add(pid)
 
     @contextmanager
     def execution(self) -> Iterator[None]:
@@ -50,7 +45,7 @@ class Descendants:
             yield
         finally:
             try:
-                _end(lambda pid: pid not in before | self._kept | KEEPERS and self._companion_of(pid) is None)
+                _end(lambda pid: pid not in before | KEEPERS and self._companion_of(pid) is None)
             finally:
                 self._close()
 
@@ -79,7 +74,7 @@ class Descendants:
         """Reap orphans that have ended while an execution goes on: as zombies they would keep their process ids."""
         if sys.platform != "linux":
             return
-        others = {leader, *self._companions, *self._before, *self._kept, *KEEPERS}
+        others = {leader, *self._companions, *self._before, *KEEPERS}
         with suppress(ChildProcessError):
             while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 if found.si_pid in others:
@@ -96,7 +91,7 @@ class Descendants:
         self._users -= 1
         if not self._users:
             try:
-                _end(lambda pid: pid not in self._before | self._kept | KEEPERS)
+                _end(lambda pid: pid not in self._before | KEEPERS)
             finally:
                 _be_subreaper(False)
 

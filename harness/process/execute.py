@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gate.units import Duration
-from harness.process.affinity import ProcessorsError, started_with, weigh_session
+from harness.process.affinity import started_with, weigh_session
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
 from harness.process.process_groups import (
@@ -263,7 +263,6 @@ class ProcessExecutor:
                 self._servers[launch.script] = server
                 if command.confined is not None:
                     self._paces.append(Pace(server.pid))
-                self._descendants.keep(server.pid)
                 self._note(server.pid)
         return self._servers[launch.script]
 
@@ -334,8 +333,6 @@ class ProcessExecutor:
                     process = start()
                 else:
                     process = started_with(start, command.cpus, None if own else entered)
-            except ProcessorsError as error:
-                raise StartError(f"cannot start: {error}") from None
             except (OSError, ValueError) as error:
                 why = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
                 raise StartError(why, absent=isinstance(error, (FileNotFoundError, PermissionError))) from None

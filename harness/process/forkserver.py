@@ -16,13 +16,12 @@ import sys
 import time
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.process.affinity import weigh_session
 from harness.process.descendants import adopts_orphans
-from harness.sandbox.sandbox import Confinement
+from harness.sandbox.sandbox import KEEPERS, Confinement
 
 _HEAD = 8
 """Bytes of the length of a request, as in harness/instruments/launcher.py."""
@@ -192,6 +191,7 @@ class ForkServer:
             raise ForkServerError from None
         finally:
             other.close()
+        KEEPERS.add(self._process.pid)
         weigh_session(self._process.pid)
         self._socket = own
         self.close = weakref.finalize(self, _end, own, self._process)
@@ -234,8 +234,9 @@ class ForkServer:
 def _end(own: socket.socket, process: subprocess.Popen[bytes]) -> None:
     own.close()
     # it reads the end of the socket and leaves
-    with suppress(subprocess.TimeoutExpired):
+    try:
         process.wait(1)
-        return
-    process.kill()
-    process.wait()
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    KEEPERS.discard(process.pid)

@@ -16,7 +16,8 @@ from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.host.facts import install
 from harness.instruments.declaration import ask
-from harness.instruments.protocol import Context, read_regular
+from harness.instruments.protocol import Context
+from harness.instruments.values import read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers.profiler import (
     MOST_OUTPUT,

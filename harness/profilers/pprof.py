@@ -12,7 +12,8 @@ from dataclasses import replace
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.go import is_go_test
-from harness.instruments.protocol import Context, read_regular
+from harness.instruments.protocol import Context
+from harness.instruments.values import read_regular
 from harness.process.execute import Command
 from harness.profilers import profiler
 from harness.profilers.profiler import Places

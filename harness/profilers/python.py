@@ -11,8 +11,9 @@ from pathlib import Path
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from gate.walking import beginning
-from harness.instruments.protocol import Context, read_regular
+from harness.instruments.protocol import Context
 from harness.instruments.suite import with_modules
+from harness.instruments.values import read_regular
 from harness.process.execute import Command
 from harness.profilers import profiler
 from harness.profilers.profiler import Places

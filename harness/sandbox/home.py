@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from gate.walking import size_of
@@ -268,11 +268,10 @@ def make_home(
     path.mkdir(parents=True)
     (path / TMP).mkdir()
     above = frozenset(each for path in (*caches, *secrets) for each in (path, *path.parents))
-    mirror = _Mirror(frozenset(secrets), caches, above)
+    copied: dict[Path, Path] = {}
     for directory, below in roots.items():
-        mirror.make(directory, path / below)
-    copied = {str(to.relative_to(path)): source for to, source in mirror.copied.items()}
-    return Home(path, told, copied)
+        copied |= _mirrored(directory, path / below, caches, frozenset(secrets), above)
+    return Home(path, told, {str(to.relative_to(path)): source for to, source in copied.items()})
 
 
 def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
@@ -283,44 +282,37 @@ def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
     return any(real.is_relative_to(other) or other.is_relative_to(real) for other in others)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mirror:
-    hidden: Collection[Path]
-    caches: Mapping[Path, Path | Copied]
-    above: Collection[Path]
-    """All that is hidden or a cache, and the directories above."""
-    copied: dict[Path, Path] = field(default_factory=dict)
+def _mirrored(
+    real: Path, to: Path, caches: Mapping[Path, Path | Copied], hidden: Collection[Path], above: Collection[Path]
+) -> dict[Path, Path]:
+    """Link all of a directory, and make those that are written themselves; return what is to be copied, and where to.
 
-    def make(self, real: Path, to: Path) -> None:
-        """Link all of a directory, and make those that are written themselves."""
-        if real in self.caches:
-            self._cache(real, to)
-            return
-        to.mkdir(parents=True, exist_ok=True)
-        with suppress(OSError):
-            for entry in os.scandir(real):
-                path = Path(entry.path)
-                if path in self.hidden or entry.name == TMP:
-                    continue
-                if path in self.caches:
-                    self._cache(path, to / entry.name)
-                # not by the entry, which raises where links lead in a circle
-                elif (path in self.above or entry.path.endswith(_ENDS)) and path.is_dir():
-                    self.make(path, to / entry.name)
-                elif not os.path.lexists(to / entry.name):
-                    (to / entry.name).symlink_to(path)
-        for cache in self.caches:
-            if cache.is_relative_to(real) and not os.path.lexists(to / cache.relative_to(real)):
-                self._cache(cache, to / cache.relative_to(real))
-
-    def _cache(self, real: Path, to: Path) -> None:
+    above: all that is hidden or a cache, and the directories above.
+    """
+    if real in caches:
         to.parent.mkdir(parents=True, exist_ok=True)
-        other = self.caches[real]
-        if isinstance(other, Copied):
+        given = caches[real]
+        if isinstance(given, Copied):
             to.mkdir()
-            self.copied[to] = other.source
-        else:
-            to.symlink_to(other)
+            return {to: given.source}
+        to.symlink_to(given)
+        return {}
+    to.mkdir(parents=True, exist_ok=True)
+    copied: dict[Path, Path] = {}
+    with suppress(OSError):
+        for entry in os.scandir(real):
+            path = Path(entry.path)
+            if path in hidden or entry.name == TMP:
+                continue
+            # not by the entry, which raises where links lead in a circle
+            if path in caches or ((path in above or entry.path.endswith(_ENDS)) and path.is_dir()):
+                copied |= _mirrored(path, to / entry.name, caches, hidden, above)
+            elif not os.path.lexists(to / entry.name):
+                (to / entry.name).symlink_to(path)
+    for cache in caches:
+        if cache.is_relative_to(real) and not os.path.lexists(to / cache.relative_to(real)):
+            copied |= _mirrored(cache, to / cache.relative_to(real), caches, hidden, above)
+    return copied
 
 
 def copy(directory: Path, to: Path) -> None:

@@ -566,7 +566,7 @@ class Landlocked(Sandbox):
 
 
 KEEPERS: set[int] = set()
-"""Processes that keep namespaces, whatever begins or ends around them."""
+"""Children that are left alone, whatever begins or ends around them: they keep namespaces, or fork others."""
 
 
 class Room:

@@ -20,7 +20,8 @@ from gate.config.types import Benchmark, Service
 from gate.formats.parts.output import OutputError
 from gate.model import Side
 from gate.units import Duration
-from harness.instruments.protocol import Context, Unusable, arguments, environment, regular, tail
+from harness.instruments.protocol import Context, Unusable, arguments, environment
+from harness.instruments.values import regular, tail
 from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
 from harness.process.process_groups import Background, StartError

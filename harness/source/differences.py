@@ -129,14 +129,13 @@ def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Diffe
         OSError: a file cannot be read, or all of it takes too long.
     """
     known = facts or Facts()
-    found = {side: _Tree(trees[side], known) for side in SIDES}
-    base, head = found["base"].facts, found["head"].facts
+    found = {side: _looked_at(trees[side], known) for side in SIDES}
+    (base, base_lists), (head, head_lists) = found.values()
     every = base.keys() | head.keys()
-    lists = [found[side].lists for side in SIDES]
     hashes: dict[Side, str] = {}
     for side in SIDES:
         digest = hashlib.sha256()
-        for path, (mode, content, rest) in sorted(found[side].facts.items()):
+        for path, (mode, content, rest) in sorted(found[side][0].items()):
             # NUL ends each: no name and no link holds one
             parts = (os.fsencode(path), b"%o" % mode, os.fsencode(content), *([os.fsencode(rest)] if rest else []), b"")
             digest.update(b"\0".join(parts))
@@ -144,7 +143,9 @@ def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Diffe
     return Differences(
         paths=frozenset(path for path in every if base.get(path) != head.get(path)),
         modes=frozenset(path for path in every if _mode(base.get(path)) != _mode(head.get(path))),
-        listings=frozenset(path for path in lists[0].keys() | lists[1] if lists[0].get(path) != lists[1].get(path)),
+        listings=frozenset(
+            path for path in base_lists.keys() | head_lists if base_lists.get(path) != head_lists.get(path)
+        ),
         hashes=hashes,
     )
 
@@ -153,30 +154,28 @@ def _mode(fact: Fact | None) -> tuple[int, str] | None:
     return None if fact is None else (fact.mode, fact.rest)
 
 
-class _Tree:
-    """All of a tree. facts: by path. lists: by directory the names and kinds in it, in the system's order."""
-
-    def __init__(self, tree: Path, known: Facts) -> None:
-        self.facts: dict[str, Fact] = {}
-        self.lists: dict[str, list[tuple[str, int]]] = {}
-        owner, pending = _owner(tree.stat()), [""]
-        linked: dict[tuple[int, int], list[str]] = {}
-        while pending:
-            inner = pending.pop()
-            listed = self.lists[inner.rstrip("/")] = []
-            with os.scandir(f"{tree}/{inner}") as entries:
-                for entry in entries:
-                    path, found = f"{inner}{entry.name}", entry.stat(follow_symlinks=False)
-                    listed.append((entry.name, stat.S_IFMT(found.st_mode)))
-                    self.facts[path] = known.of(entry.path, found, owner)
-                    if stat.S_ISDIR(found.st_mode):
-                        pending.append(f"{path}/")
-                    elif found.st_nlink > 1:
-                        linked.setdefault((found.st_dev, found.st_ino), []).append(path)
-        for paths in linked.values():
-            for path in paths if len(paths) > 1 else ():
-                fact = self.facts[path]
-                self.facts[path] = fact._replace(rest=f"{fact.rest}\0{len(paths)} names, as {min(paths)}")
+def _looked_at(tree: Path, known: Facts) -> tuple[dict[str, Fact], dict[str, list[tuple[str, int]]]]:
+    """Give facts by path, and by directory the names and kinds in it, in the system's order."""
+    facts: dict[str, Fact] = {}
+    lists: dict[str, list[tuple[str, int]]] = {}
+    owner, pending = _owner(tree.stat()), [""]
+    linked: dict[tuple[int, int], list[str]] = {}
+    while pending:
+        inner = pending.pop()
+        listed = lists[inner.rstrip("/")] = []
+        with os.scandir(f"{tree}/{inner}") as entries:
+            for entry in entries:
+                path, found = f"{inner}{entry.name}", entry.stat(follow_symlinks=False)
+                listed.append((entry.name, stat.S_IFMT(found.st_mode)))
+                facts[path] = known.of(entry.path, found, owner)
+                if stat.S_ISDIR(found.st_mode):
+                    pending.append(f"{path}/")
+                elif found.st_nlink > 1:
+                    linked.setdefault((found.st_dev, found.st_ino), []).append(path)
+    for paths in linked.values():
+        for path in paths if len(paths) > 1 else ():
+            facts[path] = facts[path]._replace(rest=f"{facts[path].rest}\0{len(paths)} names, as {min(paths)}")
+    return facts, lists
 
 
 def _without_time(compiled: Path, header: bytes) -> bytes:

@@ -17,7 +17,6 @@ from pathlib import Path
 from gate.removal import remove_tree
 from harness.source.store import Store
 
-_CHUNK = 1 << 20
 # Attributes by which a file is not the bytes that the commit has: all others leave them alone, since the store has
 # git write lines as they are
 _CONVERTS = re.compile(rb"filter|ident|encoding|crlf", re.IGNORECASE)
@@ -199,8 +198,7 @@ def _digest(path: Path, algorithm: str = "sha256", *, named: bool = False) -> st
     with path.open("rb") as file:
         if named:
             digest.update(b"blob %d\0" % os.fstat(file.fileno()).st_size)
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
+        hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()
 
 

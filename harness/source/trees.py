@@ -73,15 +73,17 @@ class Trees:
     A tree is put where it stands when it is used, and the one of the other side is set aside: what a build writes of
     its path into a program is the same on both sides. Where the sides must stand at once, their paths are equally long.
 
-    directory: the work directory, outside the checkout. one_path: whether the sides stand at one path. warnings: what
-    the report must tell about what was checked out.
+    directory: the work directory, outside the checkout. one_path: whether the sides stand at one path. folder: in which
+    two given programs run, as the tree of both sides, and which is never made, emptied or removed; None: there is none.
+    warnings: what the report must tell about what was checked out.
     """
 
     def __init__(
         self, repository: Repository, sources: Sources, shared: Mapping[Side, Sequence[str]], budget: Budget, *,
-        one_path: bool = True,
+        one_path: bool = True, folder: Path | None = None,
     ) -> None:  # fmt: skip
         self.repository = repository
+        self.folder = folder
         self.sources = sources
         self.directory = repository.store.work.path
         self.one_path = one_path
@@ -120,6 +122,10 @@ class Trees:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
             BudgetEndedError: the budget has ended.
         """
+        if self.folder is not None:
+            # of what is in it nothing is known, so nothing of it is watched
+            self._made[side, variant] = Made(self.folder, self.folder, git)
+            return self.folder
         place = self.directory / name / variant / ("tree" if self.one_path else side)
         made = self._made.get((side, variant))
         try:
@@ -333,7 +339,7 @@ class Trees:
     def remove(self, side: Side, variant: str = "") -> None:
         """Remove a side's tree."""
         made = self._made.pop((side, variant), None)
-        if made is not None:
+        if made is not None and self.folder is None:
             remove_tree(made.path)
             self._remove_empty(made.path.parent)
 
@@ -342,21 +348,6 @@ class Trees:
             while above != self.directory:
                 above.rmdir()
                 above = above.parent
-
-
-class OneFolder(Trees):
-    """The folder in which two given programs run, as the tree of both sides: it is never made, emptied or removed."""
-
-    folder = Path()
-
-    def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:  # noqa: ARG002
-        """Give the folder; of what is in it nothing is known, so nothing of it is watched."""
-        self._made[side, variant] = Made(self.folder, self.folder, git)
-        return self.folder
-
-    def remove(self, side: Side, variant: str = "") -> None:
-        """Leave the folder as it is."""
-        self._made.pop((side, variant), None)
 
 
 @contextmanager
@@ -375,10 +366,7 @@ def open_trees(
     with ExitStack() as stack:
         stack.callback(repository.store.work.close, keep=keep)
         shared = {side: shared_paths(repository, share_paths[side]) for side in SIDES}
-        kind = Trees if folder is None else OneFolder
-        trees = kind(repository, sources, shared, budget or Budget(), one_path=one_path)
-        if isinstance(trees, OneFolder) and folder is not None:
-            trees.folder = folder
+        trees = Trees(repository, sources, shared, budget or Budget(), one_path=one_path, folder=folder)
         if keep:
             stack.callback(trees.leave)
         yield trees

@@ -124,8 +124,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Page:
     def write(name: str) -> Path:
         folder = tmp_path_factory.mktemp(name.replace(" ", "-"))
         page = folder / "page.html"
-        argv = PAGES[name](name.split()[1], folder)
-        assert main([*argv, "--html", str(page)], io.StringIO(), io.StringIO()) == 0
+        argv, out = PAGES[name](name.split()[1], folder), io.StringIO()
+        wanted = ("--format", "html") if name.startswith("compare") else ("--html", "-")
+        assert main([*argv, *wanted], out, io.StringIO()) == 0
+        page.write_text(out.getvalue(), encoding="utf-8")
         return page
 
     return write

@@ -1,6 +1,5 @@
 """The budget ends what never ends by itself: checkouts, set-up, builds, services and executions; nothing is left."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import CONFIG, Project, environment, perfgate, repository, speed, until
+from tests.support.project import CONFIG, Project, environment, perfgate, repository, speed
 
 pytestmark = pytest.mark.endtoend
 
@@ -87,6 +86,30 @@ def test_what_never_ends_is_ended_by_the_budget(tmp_path: Path, config: str, pha
     assert re.search(r"Raise the budget, for example `perfgate check [^`]*--set plan\.budget=", said)
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("measure", rf"the budget of [0-9.]+ s{MORE} ended before one round was complete: during the first build of"),
+        (
+            "study measure",
+            r"paused: the budget of [0-9.]+ s ended during the first build of head; 0 of 5 replicates are",
+        ),
+    ],
+)
+def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path, command: str, said: str) -> None:
+    study = '[study]\nbudget = "1h"\n[study.factor]\nn = [1, 2]\n'
+    slow = project(tmp_path, f'{QUICK}[build]\ncommand = "{FOREVER}"\n{study}')
+    told = ""
+    for budget in BUDGETS:
+        done = run(slow, *command.split(), budget=budget)
+        assert done.returncode == 4, done.stdout
+        assert left(slow) == []
+        told = done.stderr
+        if re.search(said, told):
+            return
+    pytest.fail(told)
+
+
 def cut_in(phase: str, slow: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Check with a budget that ends in a phase: a short one, or where the host is too busy for it a long one."""
     for budget in BUDGETS:
@@ -106,84 +129,10 @@ def test_a_checkout_that_never_ends_is_ended_by_the_budget(tmp_path: Path) -> No
     cut_in("checkout", slow, "--base", "HEAD~1", "--head", "HEAD")
 
 
-# fast in the first two rounds, endless from then on
-LATER = f'[build]\ncommand = "test $PERFGATE_BUILD -lt 2 || {FOREVER}"\n'
-
-
-@pytest.mark.nightly
-def test_complete_rounds_count_when_the_budget_ends_a_later_one(tmp_path: Path) -> None:
-    slow = project(tmp_path, CONFIG + LATER)
-    done = run(slow, "check", budget="20s")
-    report = slow.report()
-    # two builds can show that nothing changed, and no regression
-    code = 4 if report["summary"]["kind"] == "not-enough-measured" else 0
-    assert (done.returncode, report["stopped"]) == (code, "budget"), done.stderr
-    assert report["findings"][0]["head"]["counts"]["build"] == 2
-    assert report["run"]["rounds"] == {"done": 2, "planned": 5}
-    assert report["failures"] == []
-    assert left(slow) == []
-    # the run is over: it is decided again, and nothing is measured
-    before = slow.executions()
-    again = run(slow, "check", "--resume", budget="20s")
-    assert (again.returncode, slow.executions()) == (code, before)
-    assert slow.report()["stopped"] == "budget"
-
-
-def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path) -> None:
-    slow = project(tmp_path, QUICK + f'[build]\ncommand = "{FOREVER}"\n')
-    ended_in(
-        rf"perfgate: the budget of [0-9.]+ s{MORE} ended before one round was complete: during the first build of",
-        slow,
-        "measure",
-    )
-
-
-def test_a_study_keeps_to_its_budget(tmp_path: Path) -> None:
-    config = QUICK + f'[build]\ncommand = "{FOREVER}"\n[study]\nbudget = "1h"\n[study.factor]\nn = [1, 2]\n'
-    slow = project(tmp_path, config)
-    said = r"paused: the budget of [0-9.]+ s ended during the first build of head; 0 of 5 replicates are"
-    ended_in(said, slow, "study", "measure")
-
-
-def ended_in(said: str, slow: Project, *command: str) -> None:
-    """Run a command with a budget that ends where these words say; as above."""
-    told = ""
-    for budget in BUDGETS:
-        done = run(slow, *command, budget=budget)
-        assert done.returncode == 4, done.stdout
-        assert left(slow) == []
-        told = done.stderr
-        if re.search(said, told):
-            return
-    pytest.fail(told)
-
-
 def test_before_measuring_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:
     made = project(tmp_path, QUICK + '[build]\nsetup = "true"\ncommand = "sleep 0.3"\n')
     assert made.perfgate("measure").returncode == 0
-    file = made.top / ".perfgate/measurements.jsonl"
-    builds = [json.loads(line) for line in file.read_text().splitlines() if '"type":"build"' in line]
-    assert [each["setup"] is not None for each in builds] == [True, True, False, False]
+    assert [each["setup"] is not None for each in made.records("build")] == [True, True, False, False]
     told = made.perfgate("measure", "--dry-run", "--set", "plan.budget=500ms").stdout
     assert "warning: the budget of 500 ms holds no round, and 2 are needed (" in told
     assert "are needed" not in made.perfgate("measure", "--dry-run", "--set", "plan.budget=10m").stdout
-
-
-def test_what_an_interrupted_run_has_used_is_gone(tmp_path: Path) -> None:
-    # one that is over is noticed long before the next one is
-    slow = QUICK.replace("python3 bench.py", "sleep 0.5; python3 bench.py")
-    made = project(tmp_path, slow + '[build]\ncommand = "sleep 0.2"\n')
-    running = made.begin("check", "--set", "plan.budget=2m", heard=False)
-    file = made.top / ".perfgate/measurements.jsonl"
-    until(lambda: any('"type":"execution"' in line for line in made.lines()))
-    running.kill()
-    running.communicate()
-    # as if set-up had taken all of it
-    lines = [json.loads(line) for line in file.read_text().splitlines() if line.endswith("}")]
-    longer = [{**line, "setup": 119.9} if line["type"] == "build" else line for line in lines]
-    file.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in longer))
-    kept = file.read_text().count('"type":"execution"')
-    done = run(made, "check", "--resume", budget="2m")
-    assert done.returncode == 4, done.stdout
-    assert "the budget of 2 min ended before one round was complete" in " ".join(done.stdout.split())
-    assert file.read_text().count('"type":"execution"') == kept

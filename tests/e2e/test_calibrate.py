@@ -1,8 +1,6 @@
 """perfgate calibrate as a user runs it, and what the next check makes of it."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,13 +19,6 @@ def project(tmp_path: Path) -> Project:
     """Two commits on a path with spaces, of which the second changes nothing."""
     base = {"perfgate.toml": CONFIG, **speed(1.0)}
     return repository(tmp_path / "a project, ünïcode", base, {"README": "only words"})
-
-
-def calibrated(project: Project, *arguments: str, builds: int) -> dict[str, Any]:
-    done = project.perfgate("calibrate", "--set", f"plan.builds={builds}", "--json", "-", "--quiet", *arguments)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Path) -> None:
@@ -57,14 +48,6 @@ def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Pat
     entries = Sessions(state / "perfgate/history").of_host(report["run"]["host"]["fingerprint"])
     kinds = [entry.session.kind for entry in entries]
     assert sorted(kinds) == ["calibration", "check", "check"]
-
-
-def test_calibrating_again_is_another_session(project: Project, tmp_path: Path) -> None:
-    sessions = [calibrated(project, "--history", str(tmp_path / "h"), builds=3) for _ in range(2)]
-    assert sessions[0]["session"] != sessions[1]["session"]
-    assert [s["sessions"] for s in sessions] == [1, 2]
-    # the earlier run's measurements are kept beside the last one's
-    assert [p.name for p in (project.top / ".perfgate/calibration/runs").iterdir()] == [sessions[0]["session"]]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
 """perfgate check on repositories that it does not know, as a user runs it."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from gate.units import agree
 from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, Step, committed, perfgate
 from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
@@ -60,41 +58,6 @@ def test_no_change_passes(project: Project) -> None:
     assert (done.returncode, done.stdout[:6]) == (0, "✔ Pass"), done.stdout + done.stderr
     assert "explain" not in done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
-
-
-@pytest.mark.endtoend
-def test_a_run_that_is_resumed_tells_of_the_host_as_it_is_now(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gate.run.measuring.standing_problems", lambda: ["power supply: battery"])
-    first = project.perfgate("check")
-    assert first.stderr.count("battery") == 1
-    file = project.top / ".perfgate/measurements.jsonl"
-    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
-    again = project.perfgate("check", "--resume")
-    assert again.stderr.count("battery") == 1, again.stderr
-    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
-    monkeypatch.setattr("gate.run.measuring.standing_problems", list)
-    on_power = project.perfgate("check", "--resume")
-    assert "battery" not in on_power.stderr
-    # but the report of the whole run has it
-    assert sum(warning["kind"] == "unfit-host" for warning in project.report()["warnings"]) == 1
-
-
-@pytest.mark.parametrize("go", [False, True])
-def test_only_a_project_of_go_is_told_flags_of_go(project: Project, tmp_path: Path, go: bool) -> None:
-    tool = tmp_path / "tools/go"
-    tool.parent.mkdir()
-    tool.write_text("#!/bin/sh\necho -randlayout")
-    tool.chmod(0o755)
-    project.write("bench.sh", "exit 3")
-    project.write("tool/main.go" if go else "tool/main.py", "")
-    project.commit()
-    done = project.perfgate("check", PATH=f"{tool.parent}:{os.environ['PATH']}")
-    assert done.returncode == 4
-    recipe = project.report()["failures"][0]["environment"]
-    assert "PERFGATE_SEED" in recipe
-    assert ("GOFLAGS" in recipe) is go
 
 
 def test_the_working_tree_is_measured_as_it_is(project: Project) -> None:
@@ -345,17 +308,6 @@ def _decide(*arguments: str) -> list[str]:
     return perfgate("decide", *arguments)
 
 
-def test_config_prints_values_and_origins(project: Project) -> None:
-    done = project.perfgate("config", "--set", "plan.builds=9")
-    assert done.returncode == 0
-    lines = dict(line.split("  # ") for line in done.stdout.splitlines() if not line.startswith("#"))
-    origins = {key.split(" = ")[0]: origin for key, origin in lines.items()}
-    assert origins["gate.threshold"] == "head: perfgate.toml:2"
-    assert origins["plan.builds"] == "option --set"
-    assert origins["gate.family"] == "default"
-    assert json.loads(project.perfgate("config", "--schema").stdout)["title"] == "perfgate.toml"
-
-
 @pytest.mark.endtoend
 def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "exit 9"\ninstrument = "spawn"\n')
@@ -369,20 +321,6 @@ def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
 
 
 @pytest.mark.endtoend
-def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project: Project) -> None:
-    program = "for n in MY_TOKEN GITHUB_X; do env | grep -q ^$n= && exit 1; done\necho $SHOWN >$1\n"
-    config = CONFIG + '[env]\nset = { SHOWN = "1.5" }\n'
-    project.write("bench.sh", program)
-    project.write("perfgate.toml", config)
-    project.commit()
-    done = project.perfgate("check", "--base", "HEAD", *AS_BY_DEFAULT, MY_TOKEN="hunter2", GITHUB_X="y")
-    assert "bench" in done.stdout
-    assert project.report()["failures"] == [], done.stdout
-    everything = "".join(p.read_text() for p in (project.top / ".perfgate").iterdir() if p.is_file())
-    assert "hunter2" not in everything
-
-
-@pytest.mark.endtoend
 def test_hooks_do_not_run(project: Project) -> None:
     marker = project.top.parent / "hook ran"
     for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-commit"):
@@ -392,17 +330,6 @@ def test_hooks_do_not_run(project: Project) -> None:
     project.write("notes", "x")
     assert project.perfgate("check", *AS_BY_DEFAULT).returncode == 0
     assert not marker.exists()
-
-
-@pytest.mark.endtoend
-def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    project.perfgate("check", *AS_BY_DEFAULT, TMPDIR=str(scratch))
-    assert list(scratch.iterdir()) == []
-    done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
-    assert "the trees stay in" in done.stderr
-    assert len(list(scratch.iterdir())) == 1
 
 
 @pytest.mark.endtoend
@@ -441,28 +368,6 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     done = project.perfgate("check", "--set", "plan.sandbox=auto")
     assert done.returncode == 0, done.stdout + done.stderr
     assert 1.9 < project.report()["findings"][0]["head"]["value"] < 2.1
-
-
-def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
-    project.write("bench.sh", "sleep 0.6\n" + BENCH.replace("SPEED", "1.0"))
-    project.commit()
-    done = project.perfgate("check", "--base", "HEAD", *ENOUGH, "--set", "plan.budget=3s")
-    if not project.report()["findings"]:
-        # on a busy host no round is complete in three seconds; five take six at least
-        done = project.perfgate("check", "--base", "HEAD", *ENOUGH, "--set", "plan.budget=6s")
-    found = project.report()
-    # so few builds may show that nothing changed; else there is no verdict
-    code = 4 if found["summary"]["kind"] == "not-enough-measured" else 0
-    assert done.returncode == code, done.stdout + done.stderr
-    rounds = found["run"]["rounds"]
-    assert 1 <= rounds["done"] < rounds["planned"] == 5
-    assert f"{rounds['done']} of 5 planned rounds {agree(rounds['done'], 'was', 'were')} measured" in [
-        each["text"] for each in found["warnings"]
-    ]
-    # whole rounds only: on a busy host the budget may end within one, whose executions are kept and do not count
-    (finding,) = found["findings"]
-    assert [finding[side]["counts"]["build"] for side in ("base", "head")] == [rounds["done"]] * 2
-    assert len(project.executions()) >= rounds["done"] * 2
 
 
 @pytest.mark.parametrize(
@@ -504,7 +409,7 @@ def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -
     config = project.top / "perfgate.toml"
     written = config.read_text()
     line = written.splitlines().index("command = []") + 1
-    for command in (["check"], ["check", "--dry-run"], ["measure"], ["config"], ["calibrate"], ["plan"], ["try"]):
+    for command in (["check"], ["check", "--dry-run"], ["measure"], ["config"], ["calibrate"], ["try"]):
         done = project.perfgate(*command)
         assert (done.returncode, done.stdout) == (2, ""), command
         assert done.stderr.count("\n") == 1
@@ -520,3 +425,28 @@ def test_metrics_that_nothing_has_are_named_after_the_first_round(project: Proje
     assert done.returncode == 4
     assert "nothing was decided: plan.metrics names none of time" in done.stdout
     assert {build for *_, build, _ in project.executions()} == {0}
+
+
+@pytest.mark.endtoend
+def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project: Project) -> None:
+    program = "for n in MY_TOKEN GITHUB_X; do env | grep -q ^$n= && exit 1; done\necho $SHOWN >$1\n"
+    config = CONFIG + '[env]\nset = { SHOWN = "1.5" }\n'
+    project.write("bench.sh", program)
+    project.write("perfgate.toml", config)
+    project.commit()
+    done = project.perfgate("check", "--base", "HEAD", *AS_BY_DEFAULT, MY_TOKEN="hunter2", GITHUB_X="y")
+    assert "bench" in done.stdout
+    assert project.report()["failures"] == [], done.stdout
+    everything = "".join(p.read_text() for p in (project.top / ".perfgate").iterdir() if p.is_file())
+    assert "hunter2" not in everything
+
+
+@pytest.mark.endtoend
+def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    project.perfgate("check", *AS_BY_DEFAULT, TMPDIR=str(scratch))
+    assert list(scratch.iterdir()) == []
+    done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
+    assert "the trees stay in" in done.stderr
+    assert len(list(scratch.iterdir())) == 1

@@ -14,7 +14,7 @@ from gate.config.parse import parse
 from gate.document.terminal import Screen, render
 from gate.model import Metric
 from harness.loop.execution import _longer
-from tests.support.project import SHELL_BENCH, Project
+from tests.support.project import SHELL_BENCH, Project, repository
 
 # Values of a script that is built: a slowdown of 25% is beyond doubt in five builds, on whatever host.
 GATE = """\
@@ -59,12 +59,8 @@ def script(speed: str) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "project")
-    made.write("work.sh", script("1.0"))
-    made.write("perfgate.toml", GATE + ELSEWHERE)
-    made.write(".gitignore", "app\n")
-    made.commit()
-    return made
+    files = {"work.sh": script("1.0"), "perfgate.toml": GATE + ELSEWHERE, ".gitignore": "app\n"}
+    return repository(tmp_path / "project", files)
 
 
 @pytest.fixture

@@ -3,11 +3,10 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.project import BENCH, Project, until
+from tests.support.project import BENCH, Project, repository, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -30,22 +29,13 @@ def benchmark(name: str) -> str:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Head makes one of three benchmarks 40% slower; the third is so noisy that it stays open."""
-    made = Project(tmp_path / "project")
     quiet = BENCH.replace("0.01", "0.001")
-    made.write("perfgate.toml", CONFIG + benchmark("same") + benchmark("slow") + benchmark("noisy"))
-    made.write("same.py", quiet.replace("SPEED", "1.0"))
-    made.write("slow.py", quiet.replace("SPEED", "1.0"))
     # both sides get the same seeds; what is noise to each is not common to them
     own = BENCH.replace('int(os.environ["PERFGATE_SEED"])', 'os.environ["PERFGATE_SEED"] + os.environ["PERFGATE_SIDE"]')
-    made.write("noisy.py", own.replace("0.01", "0.3").replace("SPEED", "1.0"))
-    made.commit("base")
-    made.write("slow.py", quiet.replace("SPEED", "1.4"))
-    made.commit("slower")
-    return made
-
-
-def lines(project: Project) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in project.lines()]
+    base = {f"{name}.py": quiet.replace("SPEED", "1.0") for name in ("same", "slow")}
+    base["noisy.py"] = own.replace("0.01", "0.3").replace("SPEED", "1.0")
+    base["perfgate.toml"] = CONFIG + "".join(map(benchmark, ("same", "slow", "noisy")))
+    return repository(tmp_path / "project", base, {"slow.py": quiet.replace("SPEED", "1.4")})
 
 
 def looked(project: Project, often: int) -> bool:
@@ -98,13 +88,6 @@ def test_a_gate_whose_benchmarks_are_all_settled_stops(project: Project) -> None
     assert warnings == ["no build command: the builds differ in path and environment only"]
 
 
-def test_a_fixed_number_of_builds_has_no_looks(project: Project) -> None:
-    done = project.perfgate("check", "--set", "plan.builds=5", "--benchmark", "same")
-    assert done.returncode == 0, done.stderr
-    assert project.report()["run"]["looks"] is None
-    assert not any(line["type"] == "look" for line in lines(project))
-
-
 def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
     # eight rounds take more than eleven seconds, so fewer of them fit, and the first one does; of a slow host fewer than a
     # verdict needs
@@ -120,7 +103,7 @@ def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
 def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project) -> None:
     whole = project.perfgate("check", "--seed", "5")
     assert whole.returncode == 1, whole.stderr
-    expected = [line for line in lines(project) if line["type"] == "look"]
+    expected = project.records("look")
     for wait in (3, 5):
         process = project.begin("check", "--seed", "5", heard=False)
         until(partial(looked, project, wait))
@@ -128,5 +111,5 @@ def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project)
         process.communicate()
         resumed = project.perfgate("check", "--resume")
         assert resumed.returncode == 1, resumed.stderr
-        assert [line for line in lines(project) if line["type"] == "look"] == expected
+        assert project.records("look") == expected
         assert len(project.executions()) == len(set(project.executions()))

@@ -2,12 +2,12 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.support.started import checked, made, need, perfgate
+from tests.support.initialized import checked, need
+from tests.support.project import repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -20,13 +20,6 @@ CARGO = {
     "src/main.rs": 'fn main() { println!("{}", (1..2_000_000u64).map(|x| x * x % 7).sum::<u64>()); }\n',
     ".gitignore": "target\n",
 }
-LIBRARY = {
-    "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\nresolver = "2"\n',
-    "crates/one/Cargo.toml": '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',
-    "crates/one/src/lib.rs": "#[test]\nfn adds() { assert_eq!(1 + 1, 2); }\n",
-    ".gitignore": "target\nCargo.lock\n",
-    "Cargo.lock": "# not read by cargo\n",
-}
 CMAKE = {
     "CMakeLists.txt": (
         "cmake_minimum_required(VERSION 3.10)\nproject(app C)\n"
@@ -35,14 +28,6 @@ CMAKE = {
     "src/CMakeLists.txt": "add_executable(${PROJECT_NAME}-tool main.c)\n",
     "src/main.c": MAIN,
 }
-CTEST = {
-    "CMakeLists.txt": (
-        "cmake_minimum_required(VERSION 3.10)\nproject(lib C)\nenable_testing()\nadd_library(lib lib.c)\n"
-        "add_executable(unit_test main.c)\nadd_test(NAME unit COMMAND unit_test)\n"
-    ),
-    "lib.c": "int one(void) { return 1; }\n",
-    "main.c": MAIN,
-}
 MAKE = {
     "Makefile": (
         "PROG := app\nall: $(PROG)\n$(PROG): main.o\n\t$(CC) -o $@ $^\n%.o: %.c\n\t$(CC) -O2 -c -o $@ $<\n"
@@ -50,17 +35,7 @@ MAKE = {
     ),
     "main.c": MAIN,
 }
-MAKE_BENCH = {
-    "Makefile": "bench: app\n\t./app >/dev/null\napp: main.c\n\t$(CC) -O2 -o $@ $<\n.PHONY: bench\n",
-    "main.c": MAIN,
-}
-# run without arguments, it would only complain
-WANTING = {
-    "Makefile": "all: app\napp: main.c\n\t$(CC) -o $@ $<\n",
-    "main.c": "#include <stdio.h>\nint main(int argc, char **argv) { fputs(argv[0], stderr); return argc < 2 ? 2 : 0; }\n",
-}
 GENERIC = {"bench.sh": "#!/bin/sh\nwc -c data/words >/dev/null\n", ".gitignore": "data/\n", "data/words": "a b\n"}
-NOTHING = {"README": "nothing to measure\n"}
 NPM = {
     "package.json": (
         '{"name": "x", "version": "1.0.0", "scripts": {"build": "node build.js", "bench": "node bench.js"}}'
@@ -86,53 +61,26 @@ PYTEST = {
 
 
 @pytest.mark.parametrize(
-    ("programs", "files", "kind", "benchmark", "metric"),
+    ("kind", "programs", "files", "benchmark", "metric"),
     [
-        (("cargo",), CARGO, "cargo", "my-app", "active"),
-        pytest.param(("cargo",), LIBRARY, "cargo", "tests", "time", marks=pytest.mark.nightly),
-        (("cmake", "cc"), CMAKE, "cmake", "app-tool", "active"),
-        pytest.param(("cmake", "ctest", "cc"), CTEST, "cmake", "ctest", "time", marks=pytest.mark.nightly),
-        (("make", "cc"), MAKE, "make", "app", "active"),
-        pytest.param(("make", "cc"), MAKE_BENCH, "make", "bench", "time", marks=pytest.mark.nightly),
-        pytest.param(("node", "npm"), NPM, "npm", "bench", "active", marks=pytest.mark.nightly),
-        ((), GENERIC, "generic", "bench", "time"),
-    ],
-    ids=[
-        "cargo",
-        "cargo-library",
-        "cmake",
-        "ctest",
-        "make",
-        "make-bench",
-        "npm",
-        "generic",
+        ("cargo", "cargo", CARGO, "my-app", "active"),
+        ("cmake", "cmake cc", CMAKE, "app-tool", "active"),
+        ("make", "make cc", MAKE, "app", "active"),
+        pytest.param("npm", "node npm", NPM, "bench", "active", marks=pytest.mark.nightly),
+        ("generic", "", GENERIC, "bench", "time"),
     ],
 )
 def test_the_file_runs_as_it_is(
-    tmp_path: Path, programs: Sequence[str], files: dict[str, str], kind: str, benchmark: str, metric: str
+    tmp_path: Path, kind: str, programs: str, files: dict[str, str], benchmark: str, metric: str
 ) -> None:
-    need(*programs)
-    directory = tmp_path / "a project"
-    directory.mkdir()
+    need(*programs.split())
     # one target directory for both sides would have them measure one program
     elsewhere = str(tmp_path / "elsewhere")
     # of a program that is one task its active time decides
-    assert checked(made(directory, files), kind=kind, CARGO_TARGET_DIR=elsewhere) == [(benchmark, metric)]
+    assert checked(repository(tmp_path / "a project", files), kind=kind, CARGO_TARGET_DIR=elsewhere) == [
+        (benchmark, metric)
+    ]
     assert not Path(elsewhere).exists()
-
-
-@pytest.mark.parametrize(
-    ("programs", "files"), [(("make", "cc"), WANTING), ((), NOTHING)], ids=["make-arguments", "nothing"]
-)
-def test_what_init_does_not_know_is_not_measured(
-    tmp_path: Path, programs: Sequence[str], files: dict[str, str]
-) -> None:
-    need(*programs)
-    directory = made(tmp_path / "project", files)
-    assert perfgate(directory, "init").returncode == 4
-    done = perfgate(directory, "check")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "benchmark[0].command: is empty; write e.g. command = " in done.stderr
 
 
 @pytest.fixture
@@ -143,9 +91,9 @@ def environment() -> Path:
 
 @pytest.mark.nightly
 def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> None:
-    directory = made(tmp_path, PYTEST)
-    (directory / ".venv").symlink_to(environment)
-    assert sorted(checked(directory, kind="pytest-benchmark")) == [
+    project = repository(tmp_path / "project", PYTEST)
+    (project.top / ".venv").symlink_to(environment)
+    assert sorted(checked(project, kind="pytest-benchmark")) == [
         ("pytest/tests/test_work.py::test_once", "time"),
         ("pytest/tests/test_work.py::test_work[100000]", "time"),
         ("pytest/tests/test_work.py::test_work[10]", "time"),
@@ -153,14 +101,14 @@ def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> No
 
 
 def test_an_installed_copy_of_the_package_is_refused(tmp_path: Path, environment: Path) -> None:
-    directory = made(tmp_path, PYTEST)
-    (directory / ".venv").symlink_to(environment)
-    assert perfgate(directory, "init", "--no-try").returncode == 0
+    project = repository(tmp_path / "project", PYTEST)
+    (project.top / ".venv").symlink_to(environment)
+    assert project.perfgate("init", "--no-try").returncode == 0
     # as an editable install of the checkout would: both sides would measure the checkout
-    copy = tmp_path.parent / f"{tmp_path.name}-installed"
-    shutil.copytree(directory / "src", copy)
-    done = perfgate(
-        directory, "check", "--base", "HEAD", "--set=plan.builds=1", f'--set=env.set={{PYTHONPATH = "{copy}"}}'
+    copy = tmp_path / "installed"
+    shutil.copytree(project.top / "src", copy)
+    done = project.perfgate(
+        "check", "--base", "HEAD", "--set=plan.builds=1", f'--set=env.set={{PYTHONPATH = "{copy}"}}'
     )
     assert done.returncode == 4, done.stdout + done.stderr
     assert "AssertionError" in done.stdout

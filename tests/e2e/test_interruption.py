@@ -1,6 +1,5 @@
-"""Nothing that was measured is lost: interruptions, kill -9 at random moments, a full disk, two gates at once."""
+"""Nothing that was measured is lost: interruptions, kill -9 at random moments, two gates at once."""
 
-import json
 import os
 import random
 import shutil
@@ -13,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, repository, speed, until
+from tests.support.project import CONFIG, Project, environment, perfgate, repository, speed, until
+from tests.support.screen import OnTerminal, Screen
 
 pytestmark = pytest.mark.endtoend
 
@@ -50,6 +50,26 @@ def test_an_interruption_keeps_what_was_measured_and_cleans_up(
     assert project.lines()[: len(kept)] == kept
 
 
+def test_ctrl_c_leaves_one_clean_line_on_a_terminal(project: Project) -> None:
+    given = {**project.own(), "TERM": "xterm"}
+    env = {name: value for name, value in environment(**given).items() if name not in ("CI", "NO_COLOR")}
+    terminal = OnTerminal(
+        perfgate("measure", "--set", "plan.builds=50", "--set", "plan.sandbox=off"), cwd=project.top, env=env
+    )
+    terminal.read_until(lambda text: "on head" in text)
+    # narrower while it runs, as a window that is dragged
+    terminal.resize(60)
+    terminal.read_until(lambda text: "round 4 of" in text)
+    terminal.press(b"\x03")
+    assert terminal.wait() == 128 + signal.SIGINT
+    screen = Screen(80)
+    screen.feed(terminal.text)
+    left = [line for line in screen.lines if line]
+    assert left[-1].endswith("--resume to the same command") or left[-2].startswith("perfgate: SIGINT: ")
+    assert sum("━" in line for line in left) == 0
+    assert "\x1b[?25" not in terminal.text
+
+
 @pytest.mark.parametrize("most", [6, pytest.param(12, marks=pytest.mark.nightly)])
 def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path: Path, most: int) -> None:
     rng = random.Random(7)
@@ -79,26 +99,10 @@ def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path:
     executions = project.executions()
     assert sorted(executions) == [("bench", s, b, e) for s in ("base", "head") for b in range(5) for e in range(3)]
     # the schedule is that of a run that nobody interrupted
-    orders = [json.loads(line)["order"] for line in project.lines() if '"type":"execution"' in line]
+    orders = [each["order"] for each in project.records("execution")]
     assert orders == sorted(orders)
     assert list(scratch.iterdir()) == []
     assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
-
-
-def test_a_torn_line_is_cut_off_on_resume(project: Project) -> None:
-    running = project.begin("check")
-    until(lambda: len(project.lines()) >= 8)
-    running.kill()
-    running.communicate()
-    file = project.top / ".perfgate/measurements.jsonl"
-    text = file.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    file.write_text(whole + '{"type":"execution","bench')
-    decided = project.perfgate("decide", ".perfgate")
-    assert "the last line is incomplete and is left out" in " ".join(decided.stdout.split())
-    assert project.perfgate("check", "--resume").returncode == 1
-    assert file.read_text().startswith(whole)
-    assert len(project.executions()) == 30
 
 
 def test_resume_refuses_another_run(project: Project) -> None:
@@ -117,34 +121,6 @@ def test_resume_refuses_another_run(project: Project) -> None:
         assert done.stderr.count("\n") == 1
     project.write("notes", "changed")
     assert "head was" in project.perfgate(*same).stderr
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    mounted = tmp_path / "disk"
-    mounted.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(mounted)], capture_output=True, check=False
-    )
-    if done.returncode != 0:
-        pytest.skip("absent: the right to mount a small disk")
-    yield mounted
-    subprocess.run(["umount", str(mounted)], check=True)
-
-
-def test_a_full_disk_is_one_line_and_loses_nothing(project: Project, small_disk: Path) -> None:
-    done = project.perfgate("check", "--out", str(small_disk / "run"))
-    assert done.returncode == 4
-    assert "No space left on device" in done.stderr
-    assert "to continue, add --resume" in done.stderr
-    file = small_disk / "run/measurements.jsonl"
-    kept = file.read_text()
-    assert kept.endswith("\n")
-    assert kept.count('"type":"execution"') > 2
-    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
-    done = project.perfgate("check", "--out", str(small_disk / "run"), "--resume")
-    assert done.returncode == 1, done.stderr
-    assert file.read_text().startswith(kept)
 
 
 def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> None:
@@ -264,3 +240,31 @@ def test_resume_does_not_mix_hyperfine_with_its_stand_in(
     done = project.perfgate("check", "--base", "HEAD", "--resume", PATH=str(without))
     assert done.returncode == 0, done.stderr
     assert "hyperfine is not installed: measured with the built-in spawn" in " ".join(done.stdout.split())
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    mounted = tmp_path / "disk"
+    mounted.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(mounted)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("absent: the right to mount a small disk")
+    yield mounted
+    subprocess.run(["umount", str(mounted)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(project: Project, small_disk: Path) -> None:
+    done = project.perfgate("check", "--out", str(small_disk / "run"))
+    assert done.returncode == 4
+    assert "No space left on device" in done.stderr
+    assert "to continue, add --resume" in done.stderr
+    file = small_disk / "run/measurements.jsonl"
+    kept = file.read_text()
+    assert kept.endswith("\n")
+    assert kept.count('"type":"execution"') > 2
+    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    done = project.perfgate("check", "--out", str(small_disk / "run"), "--resume")
+    assert done.returncode == 1, done.stderr
+    assert file.read_text().startswith(kept)

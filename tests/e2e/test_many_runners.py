@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import BENCH, Project
+from tests.support.project import BENCH, Project, repository
 
 # all of them on what is measured once
 pytestmark = [pytest.mark.xdist_group("many runners"), pytest.mark.endtoend]
@@ -33,17 +33,11 @@ def benchmark(name: str) -> str:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Head makes one of three benchmarks 40% slower, removes a fourth and adds a fifth."""
-    made = Project(tmp_path_factory.mktemp("several") / "project")
     quiet = BENCH.replace("0.01", "0.0001")
     both = CONFIG + "".join(map(benchmark, ("render", "parse", "load")))
-    made.write("perfgate.toml", both)
-    for name in ("render", "parse", "load", "new"):
-        made.write(f"{name}.py", quiet.replace("SPEED", "1.0"))
-    made.commit("base")
-    made.write("perfgate.toml", both + benchmark("new"))
-    made.write("parse.py", quiet.replace("SPEED", "1.4"))
-    made.commit("slower")
-    return made
+    base = {f"{name}.py": quiet.replace("SPEED", "1.0") for name in ("render", "parse", "load", "new")}
+    head = {"perfgate.toml": both + benchmark("new"), "parse.py": quiet.replace("SPEED", "1.4")}
+    return repository(tmp_path_factory.mktemp("several") / "project", {"perfgate.toml": both, **base}, head)
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +58,6 @@ def jobs(project: Project) -> dict[tuple[str, int], Path]:
 def decided(project: Project, *folders: Path, more: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
     done = project.perfgate("decide", *map(str, folders), "--json", "-", *more)
     return done.returncode, json.loads(done.stdout) if done.stdout else {"error": done.stderr}
-
-
-def lines(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "measurements.jsonl").read_text().splitlines()]
 
 
 def test_all_parts_together_are_one_gate(project: Project, jobs: dict[tuple[str, int], Path]) -> None:
@@ -98,10 +88,10 @@ def test_the_same_parts_are_judged_each_machine_by_itself(project: Project, jobs
     assert not any(each["kind"] == "two-sessions" for each in found["warnings"])
 
 
-def test_a_job_measures_its_shard_in_its_session(jobs: dict[tuple[str, int], Path]) -> None:
+def test_a_job_measures_its_shard_in_its_session(project: Project, jobs: dict[tuple[str, int], Path]) -> None:
     layouts = {}
     for (shard, session), folder in jobs.items():
-        run, *rest = lines(folder)
+        run, *rest = project.records(folder=folder)
         assert (run["shard"], run["session"], run["sessions"]) == (shard, session, 2)
         wanted = {"1/2": ["load", "parse"], "2/2": ["render"]}[shard]
         assert sorted(run["benchmarks"]["base"]) == wanted
@@ -111,32 +101,6 @@ def test_a_job_measures_its_shard_in_its_session(jobs: dict[tuple[str, int], Pat
     # a session lays out its builds afresh, also where --seed is the same for all
     assert not set(layouts["1/2", 0]) & set(layouts["1/2", 1])
     assert layouts["1/2", 1] == layouts["2/2", 1]
-
-
-@pytest.mark.parametrize(
-    ("without", "said"),
-    [
-        ([("2/2", 1)], ["shard 2 of 2 of session 1 is missing"]),
-        ([("2/2", 0), ("2/2", 1)], ["shard 2 of 2 is missing"]),
-        ([("1/2", 1), ("2/2", 1)], ["session 1 of 2 is missing"]),
-        ([("1/2", 0), ("2/2", 1)], ["shard 1 of 2 of session 0 is missing", "shard 2 of 2 of session 1 is missing"]),
-    ],
-)
-def test_a_part_that_is_missing_is_an_error(
-    project: Project, jobs: dict[tuple[str, int], Path], without: list[tuple[str, int]], said: list[str]
-) -> None:
-    kept = [folder for part, folder in jobs.items() if part not in without]
-    code, found = decided(project, *kept, more=("--set", "gate.threshold=90%", "--set", "gate.missing=pass"))
-    assert (code, found["verdict"]) == (4, "error")
-    assert [(f["kind"], f["status"]) for f in found["failures"]] == [("missing", status) for status in said]
-
-
-def test_the_same_part_twice_is_refused_by_name(project: Project, jobs: dict[tuple[str, int], Path]) -> None:
-    folder = jobs["1/2", 0]
-    code, found = decided(project, *jobs.values(), folder)
-    file = folder / "measurements.jsonl"
-    said = f"{file}:1 and {file}:1: both hold shard 1 of 2 of session 0: leave one out"
-    assert (code, said in found["error"]) == (2, True)
 
 
 def cut_to(folder: Path, to: Path, count: int) -> Path:
@@ -166,20 +130,6 @@ def test_a_job_that_was_killed_is_never_green(
     assert any("of session 1 has no values of" in f["status"] for f in found["failures"])
 
 
-def test_a_benchmark_that_a_session_did_not_come_to_is_not_judged_by_the_other(
-    project: Project, jobs: dict[tuple[str, int], Path], tmp_path: Path
-) -> None:
-    others = [folder for part, folder in jobs.items() if part != ("1/2", 1)]
-    folder = tmp_path / "short"
-    folder.mkdir()
-    kept = [line for line in lines(jobs["1/2", 1]) if line.get("benchmark") != "load"]
-    (folder / "measurements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in kept))
-    code, found = decided(project, *others, folder, more=("--set", "gate.threshold=90%"))
-    assert code == 4
-    assert {(f["benchmark"], f["status"]) for f in found["failures"]} == {("load", "gave no values in session 1")}
-    assert {f["benchmark"] for f in found["findings"]} == {"parse", "render"}
-
-
 def test_resume_goes_on_with_its_own_part_only(
     project: Project, jobs: dict[tuple[str, int], Path], tmp_path: Path
 ) -> None:
@@ -195,7 +145,7 @@ def test_resume_goes_on_with_its_own_part_only(
     whole, resumed = (
         [
             (line["benchmark"], line["side"], line["session"], line["build"], line["metrics"])
-            for line in lines(folder)
+            for line in project.records(folder=folder)
             if line["type"] == "execution"
         ]
         for folder in (jobs["2/2", 1], begun)
@@ -203,18 +153,15 @@ def test_resume_goes_on_with_its_own_part_only(
     assert resumed == whole
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--session", "2"), "--session 2: the last of 2 sessions (plan.sessions) is 1, counted from 0"),
-        (("--shard", "1/2"), "there are 2 sessions (plan.sessions): say which one this is with --session 0 to 1"),
-        (
-            ("--shard", "1/9", "--session", "0"),
-            "--shard 1/9: both sides have 4 benchmarks together, too few for 9 shards",
-        ),
-        (("--shard", "3/2", "--session", "0"), "argument --shard: '3/2' is not a shard"),
-    ],
-)
-def test_a_part_that_there_is_not_is_one_line(project: Project, options: tuple[str, ...], said: str) -> None:
-    done = project.perfgate("measure", "--base", "HEAD~1", *options)
-    assert (done.returncode, said in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+def test_a_benchmark_that_a_session_did_not_come_to_is_not_judged_by_the_other(
+    project: Project, jobs: dict[tuple[str, int], Path], tmp_path: Path
+) -> None:
+    others = [folder for part, folder in jobs.items() if part != ("1/2", 1)]
+    folder = tmp_path / "short"
+    folder.mkdir()
+    kept = [line for line in project.records(folder=jobs["1/2", 1]) if line.get("benchmark") != "load"]
+    (folder / "measurements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in kept))
+    code, found = decided(project, *others, folder, more=("--set", "gate.threshold=90%"))
+    assert code == 4
+    assert {(f["benchmark"], f["status"]) for f in found["failures"]} == {("load", "gave no values in session 1")}
+    assert {f["benchmark"] for f in found["findings"]} == {"parse", "render"}

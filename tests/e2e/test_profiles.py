@@ -97,7 +97,7 @@ def test_other(benchmark):
 def checked(project: Project, *options: str) -> list[dict[str, Any]]:
     done = project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD", "--seed", "1", *options)
     assert done.returncode == 1, done.stdout + done.stderr
-    return profiles(project)
+    return project.records("profile", "unprofiled")
 
 
 def profiled(project: Project, benchmark: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
@@ -112,12 +112,7 @@ def profiled(project: Project, benchmark: str, monkeypatch: pytest.MonkeyPatch) 
     # a suite of pytest sees nothing of this one
     with patch.dict(os.environ, environment(**project.own()), clear=True):
         profile_run(Path(".perfgate"), [benchmark], sys.stderr)
-    return profiles(project)
-
-
-def profiles(project: Project) -> list[dict[str, Any]]:
-    lines = map(json.loads, (project.top / ".perfgate/measurements.jsonl").read_text().splitlines())
-    return [line for line in lines if line["type"] in ("profile", "unprofiled")]
+    return project.records("profile", "unprofiled")
 
 
 def worst(lines: list[dict[str, Any]]) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.loop.schedule import ExecutionStep, Pair
 from harness.loop.turns import Cost, Lengths
 from harness.process.budget import Budget
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -24,20 +21,6 @@ for n in $(seq "$PERFGATE_ITERATIONS"); do
 done > "$1"
 """
 QUICK = 'seq -f "%g.$PERFGATE_SEED" "$PERFGATE_ITERATIONS" > "$1"\n'
-GO = """\
-package m
-
-import (
-	"testing"
-	"time"
-)
-
-func BenchmarkWaits(b *testing.B) {
-	for i := 0; i < b.N; i++ {
-		time.Sleep(800 * time.Millisecond)
-	}
-}
-"""
 PLAN = "[plan]\nsandbox = 'off'\nbuilds = 1\nexecutions = 1\niterations = 4\n"
 SCRIPTS = """\
 [[benchmark]]
@@ -49,33 +32,17 @@ name = "quick"
 command = "sh quick.sh {output}"
 instrument = "values"
 """
-SUITE = """\
-[build]
-command = "go test -c -o bench.test ."
-[[benchmark]]
-name = "go"
-command = "./bench.test -test.benchtime=1x"
-instrument = "go"
-"""
 
 
 def checked(top: Path, files: dict[str, str]) -> tuple[Project, str]:
-    project = Project(top)
-    for name, text in files.items():
-        project.write(name, text)
-    project.commit("base")
+    project = repository(top, files)
     done = project.perfgate("check", "--base", "HEAD")
     assert done.returncode == 0, done.stdout + done.stderr
     return project, done.stdout + done.stderr
 
 
-def lines(project: Project, kind: str) -> list[dict[str, Any]]:
-    text = (project.top / ".perfgate/measurements.jsonl").read_text()
-    return [line for line in map(json.loads, text.splitlines()) if line["type"] == kind]
-
-
 def values(project: Project, benchmark: str) -> dict[str, list[int]]:
-    own = [e for e in lines(project, "execution") if e["benchmark"] == benchmark]
+    own = [e for e in project.records("execution") if e["benchmark"] == benchmark]
     return {side: [len(e["metrics"]["time"]["values"]) for e in own if e["side"] == side] for side in ("base", "head")}
 
 
@@ -95,7 +62,7 @@ def test_values_of_a_script_that_waits(tmp_path: Path) -> None:
     project, said = checked(
         tmp_path / "project", {"perfgate.toml": PLAN + SCRIPTS, "waits.sh": VALUES, "quick.sh": QUICK}
     )
-    (turn,) = lines(project, "turn")
+    (turn,) = project.records("turn")
     assert turn["benchmark"] == "waits"
     assert turn["executions"] * turn["iterations"] == 4
     assert turn["iterations"] < 4
@@ -109,15 +76,3 @@ def test_values_of_a_script_that_waits(tmp_path: Path) -> None:
     decided = project.perfgate("decide", ".perfgate/measurements.jsonl")
     assert decided.returncode == 0, decided.stdout + decided.stderr
     assert {"executions-short", "values-short"} & {each["kind"] for each in project.report()["warnings"]} == set()
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("told")
-@pytest.mark.skipif(shutil.which("go") is None, reason="absent: go (no suite went by short turns)")
-def test_benchmarks_of_go(tmp_path: Path) -> None:
-    files = {"perfgate.toml": PLAN + SUITE, "m_test.go": GO, "go.mod": "module example.com/m\n\ngo 1.19\n"}
-    project, _ = checked(tmp_path / "project", files)
-    (turn,) = lines(project, "turn")
-    assert (turn["benchmark"], turn["executions"] * turn["iterations"]) == ("go", 4)
-    counts = set(map(tuple, values(project, "go/BenchmarkWaits").values()))
-    assert counts == {(turn["iterations"],) * turn["executions"]}

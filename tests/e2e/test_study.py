@@ -10,7 +10,7 @@ import pytest
 
 from gate.evidence.records import read
 from gate.model import Build, Execution, Failure, Record
-from tests.support.project import Project, until
+from tests.support.project import Project, repository, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -74,11 +74,7 @@ def study(treatments: list[dict[str, Any]], replicates: int = 2, builds: int = 2
 
 
 def made(tmp_path: Path, config: str) -> Project:
-    project = Project(tmp_path / "repo")
-    project.write("bench.py", BENCH)
-    project.write("perfgate.toml", config)
-    project.commit()
-    return project
+    return repository(tmp_path / "repo", {"bench.py": BENCH, "perfgate.toml": config})
 
 
 def records(project: Project, folder: str = ".perfgate/study") -> list[Record]:
@@ -186,18 +182,3 @@ def test_jobs_of_several_runners_measure_their_own_treatments(tmp_path: Path) ->
         same = job["label"] == "core1"
         assert (other.returncode == 0) == same, other.stderr
     assert sorted(sessions) == [(0, "one", 1), (0, "one", 2), (1, "two", 1), (1, "two", 2)]
-
-
-def test_a_gate_measures_the_first_setting_of_each_factor(tmp_path: Path) -> None:
-    factors = '[study.factor]\nside = ["base", "head"]\nclients = [8, 1]\nopt = { O2 = { build_env = { LEVEL = "2" } }, O0 = { build_env = { LEVEL = "0" } } }\n'
-    project = made(
-        tmp_path, f"{CONFIG.replace('builds = 2', 'builds = 1')}[env]\nset = {{ LEVEL = '5' }}\n[study]\n{factors}"
-    )
-    project.commit("nothing")
-    plain = project.perfgate("measure", "--base", "HEAD~1", "--head", "HEAD", "--set", "gate.sameness=off")
-    assert plain.returncode == 0, plain.stderr
-    found: list[Execution] = of(Execution, records(project, ".perfgate"))
-    # in commands the first setting, and nothing else of it
-    assert [(e.factors, e.metrics["clients"].values, e.metrics["opt"].values) for e in found] == [
-        ({}, [8] * 2, [5] * 2)
-    ] * 2

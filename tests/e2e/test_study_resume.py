@@ -13,7 +13,7 @@ import pytest
 
 from gate.evidence.records import read
 from gate.model import Build, Execution, Record
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -57,12 +57,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def made_in(folder: Path) -> Project:
-    made = Project(folder / "repo")
-    made.write("bench.py", BENCH)
-    made.write("perfgate.toml", CONFIG)
-    made.write(".gitignore", "built\n")
-    made.commit()
-    return made
+    return repository(folder / "repo", {"bench.py": BENCH, "perfgate.toml": CONFIG, ".gitignore": "built\n"})
 
 
 def records(project: Project, folder: str = ".perfgate/study") -> list[Record]:
@@ -130,21 +125,6 @@ def test_a_budget_that_ends_is_a_pause_and_the_command_it_names_goes_on(project:
     assert executions(project) == first
 
 
-@pytest.mark.nightly
-def test_a_budget_too_small_for_a_replicate_is_4_and_resuming_still_ends(project: Project) -> None:
-    codes = []
-    # a part has time for two naps of the four of a replicate, and on a busy host for one at least
-    few = ("--set", "study.replicates=2", "--set", "study.budget=3s")
-    for _ in range(2 + TREATMENTS * 2):
-        part = project.perfgate("study", "measure", "--resume", *few, NAP="1")
-        codes.append(part.returncode)
-        if "paused" not in part.stderr:
-            break
-    assert (codes[0], codes[-1]) == (4, 0)
-    assert set(codes) == {4, 0}
-    require_whole(project, 2)
-
-
 @pytest.mark.parametrize(
     ("option", "why"),
     [
@@ -188,20 +168,3 @@ def test_kills_and_pauses_at_random_moments(project: Project, seed: int) -> None
     last = project.perfgate("study", "measure", "--resume", *options, "--set", "study.budget=1h")
     assert last.returncode == 0, last.stderr
     require_whole(project, 4)
-
-
-@pytest.mark.nightly
-def test_each_job_goes_on_with_its_own_part(project: Project) -> None:
-    jobs = [("--session", str(number), "--sessions", "2", "--out", f"out-{number}") for number in (0, 1)]
-    for job in jobs:
-        paused(project, *job)
-    told = project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout
-    assert told.startswith("! Not finished: ")
-    other = project.perfgate("study", "measure", "--resume", *jobs[0][:4], "--out", "out-1")
-    assert other.returncode == 2
-    for number, job in enumerate(jobs):
-        assert project.perfgate("study", "measure", "--resume", *job).returncode == 0
-        require_whole(project, 4, f"out-{number}")
-    assert (
-        "Not finished" not in project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout.splitlines()[0]
-    )

@@ -60,11 +60,6 @@ def project(tmp_path: Path) -> Project:
     return repository(tmp_path / "a suite", files)
 
 
-def lines(project: Project) -> list[dict[str, object]]:
-    text = (project.top / ".perfgate/measurements.jsonl").read_text()
-    return [line for line in map(json.loads, text.splitlines()) if line["type"] == "execution"]
-
-
 def test_each_benchmark_of_a_suite_has_a_verdict(project: Project) -> None:
     project.write("bench_py.py", BENCH.replace("FIRST", "0.012"))
     done = project.perfgate("check", "--base", "HEAD")
@@ -72,7 +67,7 @@ def test_each_benchmark_of_a_suite_has_a_verdict(project: Project) -> None:
     verdicts = {f["benchmark"]: f["verdict"] for f in project.report()["findings"]}
     assert verdicts["py/bench_py.py::test_first"] == "regression"
     assert verdicts["py/bench_py.py::test_second"] == "unchanged"
-    executions = lines(project)
+    executions = project.records("execution")
     assert len(executions) == 2 * 5 * 2
     assert {(e["suite"], e["lines"], e["warmup"]) for e in executions} == {("py", 2, 1)}
     assert "test_first is" in done.stdout
@@ -107,19 +102,6 @@ def test_what_head_s_suite_lacks_is_missing_and_what_it_adds_is_new(project: Pro
     assert report["new"] == ["py/bench_py.py::test_third"]
 
 
-@pytest.mark.nightly
-def test_a_selection_that_only_one_side_has_is_new_or_missing(project: Project) -> None:
-    project.write("bench_py.py", BENCH.replace("FIRST", "0.004").replace("test_second", "test_third"))
-    small = ("--set", "plan.builds=2", "--set", "plan.executions=1")
-    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "*third*", *small)
-    assert (done.returncode, project.report()["failures"]) == (4, []), done.stdout + done.stderr
-    assert project.report()["new"] == ["py/bench_py.py::test_third"]
-    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "*second*", *small)
-    assert [(f["kind"], f["benchmark"]) for f in project.report()["failures"]] == [
-        ("missing", "py/bench_py.py::test_second")
-    ], done.stdout + done.stderr
-
-
 def test_a_suite_half_of_which_fails_is_no_pass(project: Project) -> None:
     project.write(
         "bench_py.py",
@@ -149,4 +131,4 @@ def test_the_first_benchmark_of_a_suite_is_new(project: Project, base: str) -> N
     assert report["new"] == ["py/bench_py.py::test_first", "py/bench_py.py::test_second"]
     assert (report["failures"], report["summary"]["kind"]) == ([], "nothing-to-compare")
     assert done.stdout.startswith("○ Nothing to compare yet: py has no benchmark in base\n")
-    assert len(lines(project)) == 2
+    assert len(project.records("execution")) == 2

@@ -33,10 +33,7 @@ instrument = "spawn"
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A program of two objects, and one commit."""
-    made = Project(tmp_path / "a project")
-    for name, text in (("Makefile", MAKEFILE), ("main.c", MAIN), ("work.c", WORK)):
-        made.write(name, text)
-    made.commit()
+    made = support.repository(tmp_path / "a project", {"Makefile": MAKEFILE, "main.c": MAIN, "work.c": WORK})
     made.write("perfgate.toml", CONFIG)
     return made
 

@@ -43,14 +43,7 @@ static void pass(double ms) {
     struct timespec time = {0, ms * 1e6};
     nanosleep(&time, NULL);
 }
-static void *half(void *unused) { work(4); return unused; }
 static void *spin(void *unused) { for (;;) result++; return unused; }
-static void sync_file(int times) {
-    char name[] = "fileXXXXXX";
-    int fd = mkstemp(name);
-    for (int i = 0; i < times; i++) if (write(fd, name, 4) != 4 || fsync(fd)) exit(1);
-    unlink(name);
-}
 static void wait_for_lock(double ms) {
     char name[] = "lockXXXXXX", held;
     int ends[2], fd = mkstemp(name);
@@ -89,20 +82,14 @@ int main(int argc, char **argv) {
     if (IS("sleeps")) { work(6); pass(SIDE ? 3 : 1); }
     if (IS("half-sleeps")) { work(SIDE ? 4.6 : 4); pass(4); }
     if (IS("trades")) { work(SIDE ? 7.5 : 8); pass(SIDE ? 1 : 0.5); }
-    if (IS("syncs")) { work(6); sync_file(SIDE ? 16 : 8); }
     if (IS("locks")) { work(6); wait_for_lock(SIDE ? 3 : 1); }
     if (IS("orphan")) { work(SIDE ? 4 : 8); if (SIDE) leave_to_orphan(6); }
     if (IS("spins")) { if (SIDE) pthread_create(&other, NULL, spin, NULL); work(8); }
-    if (IS("threads")) {
-        if (SIDE) { pthread_create(&other, NULL, half, NULL); work(4); pthread_join(other, NULL); } else work(8);
-    }
     if (IS("walks")) walk(100000);
     return 0;
 }
 """
-NAMES = (
-    "same", "computes", "sleeps", "half-sleeps", "trades", "syncs", "locks", "orphan", "spins", "threads", "walks",
-)  # fmt: skip
+NAMES = ("same", "computes", "sleeps", "half-sleeps", "trades", "locks", "orphan", "spins", "walks")
 CONFIG = """\
 [plan]
 builds = {min = 5, max = 8}
@@ -166,12 +153,11 @@ def test_no_change_is_no_verdict(project: Project, name: str) -> None:
     assert found(project, name)["verdict"] in {"unchanged", "no-sign", "inconclusive"}
 
 
-@pytest.mark.parametrize("name", ["syncs", "locks"])
-def test_longer_waits_for_a_disk_or_a_lock_are_no_improvement(project: Project, name: str) -> None:
-    assert found(project, name)["verdict"] in {"regression", "no-sign", "inconclusive"}
+def test_longer_waits_for_a_lock_are_no_improvement(project: Project) -> None:
+    assert found(project, "locks")["verdict"] in {"regression", "no-sign", "inconclusive"}
 
 
-@pytest.mark.parametrize("name", ["orphan", "spins", "threads"])
+@pytest.mark.parametrize("name", ["orphan", "spins"])
 def test_wall_time_decides_what_several_tasks_do(project: Project, name: str) -> None:
     finding = found(project, name)
     assert {each["metric"] for each in (finding, *finding["beside"])} == {"time"}
@@ -179,9 +165,8 @@ def test_wall_time_decides_what_several_tasks_do(project: Project, name: str) ->
     assert finding["view"]["why"] in {"tasks", "regression"}
 
 
-@pytest.mark.parametrize("name", ["orphan", "threads"])
-def test_half_of_the_work_elsewhere_is_not_slower(project: Project, name: str) -> None:
-    assert found(project, name)["verdict"] in {"improvement", "unchanged", "no-sign", "inconclusive"}
+def test_half_of_the_work_elsewhere_is_not_slower(project: Project) -> None:
+    assert found(project, "orphan")["verdict"] in {"improvement", "unchanged", "no-sign", "inconclusive"}
 
 
 def test_work_that_outlives_its_command_is_said(project: Project) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from gate.config.rules import Policy
 from gate.config.types import Config, Gate
-from gate.decide import decide
+from gate.decide.report import decide
 from gate.stats.estimate import ratio_of, reduce
 from gate.stats.ratio import Limits
 from gate.units import Quantity, Share

@@ -15,7 +15,7 @@ import pytest
 
 from gate.config.rules import Policy
 from gate.config.types import Config, Gate
-from gate.decide import decide
+from gate.decide.report import decide
 from gate.model import Report, Sample
 from gate.stats.fixed_sessions import Mean, average
 from gate.units import Quantity, Share

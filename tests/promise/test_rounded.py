@@ -9,7 +9,7 @@ import pytest
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.decide import decide
+from gate.decide.report import decide
 from gate.model import Sample
 from tests.promise.test_fieller import at_most
 from tests.support import simulate

@@ -11,14 +11,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli.main import main
-
-
-class Terminal(io.StringIO):
-    """An output that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        """Return that it is one."""
-        return True
+from tests.support.screen import Terminal
 
 
 def compare(*argv: str) -> tuple[int, str, str]:

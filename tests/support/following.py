@@ -20,7 +20,7 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy, most_builds
 from gate.config.types import Config
-from gate.decide import decide
+from gate.decide.report import decide
 from gate.evidence.gather import gather
 from gate.model import Report
 from gate.report.json import read as read_report

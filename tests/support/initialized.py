@@ -1,4 +1,4 @@
-"""Made-up projects for `perfgate init`: their files, what it detects in them, and the file that it writes."""
+"""Made-up projects for `perfgate init`: what it detects in them, the file that it writes, and a check of that."""
 
 import io
 import shutil
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from gate.commands.init.ask import asked
 from gate.commands.init.command import Options, run
@@ -15,9 +17,17 @@ from gate.commands.init.tree import read_tree
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.types import Config
+from tests.support.project import Project as Repository
 from tests.support.project import empty
 
 Project = Callable[..., Path]
+
+
+def need(*programs: str) -> None:
+    """Skip where a program is absent."""
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"absent: {program} (what `perfgate init` writes for it was not run)")
 
 
 def make_project(directory: Path, files: dict[str, str], *, git: bool = True) -> Path:
@@ -53,3 +63,30 @@ def detected(directory: Path) -> Found:
     tree = read_tree(directory)
     with asked(tree) as ask:
         return choose(tree, ask, None)
+
+
+def checked(
+    project: Repository, *, kind: str, iterations: int = 2, timeout: float = 300, **more: str
+) -> list[tuple[str, str]]:
+    """Init, commit and check a project as a user would; return the cases that were measured. more: variables.
+
+    Of a benchmark with a view of its active time that is the case: which of two views is sharper in two builds is chance.
+    """
+    done = project.process("init", "--no-try")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"detected: {kind} ")
+    project.git("add", "perfgate.toml")
+    project.git("commit", "--quiet", "--message=gate")
+    # what git says about the checkout: a check must leave it as it was
+    status = ("status", "--porcelain", "--ignored", "--", ".", ":!.perfgate")
+    before = project.git(*status)
+    few = [f"--set=plan.{key}={count}" for key, count in (("builds", 2), ("executions", 1), ("iterations", iterations))]
+    done = project.process("check", "--base", "HEAD", "--head", "HEAD", *few, cwd=None, timeout=timeout, **more)
+    # two builds are too few to call a change: nothing but a failure to build or measure can go wrong
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert project.git(*status) == before
+    report = project.report()
+    assert report["failures"] == []
+    views = [[each["metric"] for each in (found, *found["beside"])] for found in report["findings"]]
+    names = [found["benchmark"] for found in report["findings"]]
+    return [(name, "active" if "active" in own else own[0]) for name, own in zip(names, views, strict=True)]

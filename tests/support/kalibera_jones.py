@@ -1,8 +1,6 @@
 """The worked examples of Kalibera and Jones 2012, tables III, IV and V, as nested lists: build, execution, value."""
 
-import numpy as np
-
-from gate.model import Sample
+from tests.support.samples import nested
 
 Nested = list[list[list[float]]]
 
@@ -12,15 +10,5 @@ TABLE_V_OLD: Nested = [[[9, 11], [5, 6]], [[16, 13], [12, 8]], [[15, 7], [10, 14
 TABLE_V_NEW: Nested = [[[10, 12], [6, 7]], [[9, 1], [11, 4]], [[8, 5], [3, 2]]]
 
 
-def sample(nested: Nested) -> Sample:
-    """Flatten one session of nested values."""
-    executions = [execution for build in nested for execution in build]
-    return Sample(
-        np.array([value for execution in executions for value in execution], dtype=np.float64),
-        (
-            np.array([len(execution) for execution in executions]),
-            np.array([len(build) for build in nested]),
-            np.array([len(nested)]),
-        ),
-        tuple((0, k) for k in range(len(nested))),
-    )
+sample = nested
+"""Of one session."""

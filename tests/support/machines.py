@@ -64,4 +64,4 @@ def window(tree: Tree, **later: Mapping[str, str | None]) -> Window:
     begin = moment(tree)
     for files in later.values():
         write(tree.root, files)
-    return Window(begin, moment(tree))
+    return begin, moment(tree)

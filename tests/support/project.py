@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from gate.cli.main import main
-from gate.evidence.records import read
-from gate.model import Execution
 
 BENCH = """\
 import os, random, sys
@@ -130,7 +128,9 @@ class Project:
         """Run a command in the project, within this process; more: environment variables."""
         return inside(arguments, cwd or self.top, environment(**{**self.own(), **more}))
 
-    def process(self, *arguments: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    def process(
+        self, *arguments: str, cwd: Path | None = None, timeout: float | None = None, **more: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run perfgate in the project as a user does, in a process of its own; more: environment variables."""
         return subprocess.run(
             perfgate(*arguments),
@@ -138,6 +138,7 @@ class Project:
             capture_output=True,
             text=True,
             check=False,
+            timeout=timeout,
             env=environment(**{**self.own(), **more}),
         )
 
@@ -150,10 +151,15 @@ class Project:
         env = environment(**{**self.own(), **more})
         return subprocess.Popen(perfgate(*arguments), cwd=self.top, env=env, text=True, stdout=to, stderr=to)
 
-    def lines(self, folder: str = ".perfgate") -> list[str]:
+    def lines(self, folder: str | Path = ".perfgate") -> list[str]:
         """Read the lines of measurements that a run has written so far."""
         file = self.top / folder / "measurements.jsonl"
         return file.read_text().splitlines() if file.exists() else []
+
+    def records(self, *kinds: str, folder: str | Path = ".perfgate") -> list[dict[str, Any]]:
+        """Read what a run has measured, as JSON; kinds: of these types only, none: of all."""
+        found = [json.loads(line) for line in self.lines(folder)]
+        return [each for each in found if not kinds or each["type"] in kinds]
 
     def own(self) -> dict[str, str]:
         """Give the variables of a test's own history and lock: what is remembered of this machine is not for tests."""
@@ -169,9 +175,8 @@ class Project:
 
     def executions(self) -> list[tuple[str, str, int, int]]:
         """List the recorded executions: benchmark, side, build, execution."""
-        file = self.top / ".perfgate/measurements.jsonl"
-        records = [located.record for located in read(str(file), file.read_bytes()).records]
-        return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
+        names = ("benchmark", "side", "build", "execution")
+        return [tuple(each[name] for name in names) for each in self.records("execution")]
 
 
 def until(met: Callable[[], object], seconds: float = 300) -> None:

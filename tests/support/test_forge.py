@@ -12,7 +12,6 @@ import pytest
 
 from scripts.openapi_subset import subset
 from tests.support.forge import FakeGitHub, contract
-from tests.support.forge.results import SERVICE
 from tests.support.forge.routes import ROUTES
 
 HEAD, BASE = "a" * 40, "b" * 40
@@ -117,49 +116,6 @@ def test_what_github_would_not_take_is_refused_and_remembered(
     assert github.comments == [] == github.statuses
 
 
-def test_lists_come_in_pages_of_thirty_that_link_to_each_other(github: FakeGitHub) -> None:
-    for number in range(65):
-        github.add_comment(12, str(number))
-    seen, path = [], f"{REPO}/issues/12/comments"
-    while path:
-        got = ask(github, "GET", path)
-        seen.append([one["body"] for one in got.json])
-        links = {kind: url for url, kind in (link.split("; rel=") for link in got.headers["link"].split(", "))}
-        path = links.get('"next"', "").strip("<>")
-    assert [len(page) for page in seen] == [30, 30, 5]
-    assert [body for page in seen for body in page] == [str(number) for number in range(65)]
-    assert len(ask(github, "GET", f"{REPO}/issues/12/comments?per_page=500").json) == 65
-    assert [one["body"] for one in ask(github, "GET", f"{REPO}/issues/12/comments?per_page=2&page=3").json] == [
-        "4",
-        "5",
-    ]
-    assert "link" not in ask(github, "GET", f"{REPO}/issues/12/comments?per_page=65").headers
-    for number in range(31):
-        github.add_artifact(77, f"a{number}", b"")
-    got = ask(github, "GET", f"{REPO}/actions/runs/77/artifacts?page=2")
-    assert (got.json["total_count"], [one["name"] for one in got.json["artifacts"]]) == (31, ["a0"])
-
-
-@pytest.mark.parametrize(("size", "status"), [(65_536, 201), (65_537, 422)])
-def test_a_comment_holds_65536_characters(github: FakeGitHub, size: int, status: int) -> None:
-    got = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "ä" * size})
-    assert got.status == status
-    assert (status == 422) == (b"Body is too long (maximum is 65536 characters)" in got.data)
-    assert len(github.comments) == (status == 201)
-
-
-def test_other_values_that_github_refuses(github: FakeGitHub) -> None:
-    assert b"Body cannot be blank" in ask(github, "POST", f"{REPO}/issues/12/comments", {"body": " "}).data
-    status = {"state": "success", "description": "x" * 141}
-    assert b"description is too long" in ask(github, "POST", f"{REPO}/statuses/{HEAD}", status).data
-    assert ask(github, "POST", f"{REPO}/statuses/main", {"state": "success"}).status == 422
-    github.pulls[12].locked = True
-    assert b"issue is locked" in ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).data
-    assert ask(github, "GET", f"{REPO}/pulls/13").status == 404
-    assert ask(github, "GET", "/repos/acme/other/pulls").status == 404
-    assert github.comments == [] == github.statuses
-
-
 @pytest.mark.parametrize(
     ("lacking", "method", "path", "body", "accepted"),
     [
@@ -180,12 +136,6 @@ def test_a_missing_permission_is_refused_as_github_does(
     assert github.comments == [] == github.statuses
 
 
-def test_who_asks(github: FakeGitHub) -> None:
-    assert ask(github, "GET", f"{REPO}/pulls", Authorization="").status == 401
-    assert ask(github, "GET", f"{REPO}/pulls", Authorization="Bearer wrong").json["message"] == "Bad credentials"
-    assert ask(github, "GET", f"{REPO}/pulls", User_Agent="").status == 403
-
-
 def test_a_download_is_elsewhere_and_wants_no_token(github: FakeGitHub) -> None:
     artifact = github.add_artifact(77, "data", b"PK and more")
     got = ask(github, "GET", f"{REPO}/actions/artifacts/{artifact.id}/zip")
@@ -198,39 +148,6 @@ def test_a_download_is_elsewhere_and_wants_no_token(github: FakeGitHub) -> None:
     assert ["authorization" in seen.headers for seen in github.downloads] == [True, False, False]
     artifact.expired = True
     assert ask(github, "GET", f"{REPO}/actions/artifacts/{artifact.id}/zip").status == 410
-
-
-def test_a_job_hands_its_artifacts_in_and_each_name_once(github: FakeGitHub) -> None:
-    service = f"{github.storage}{SERVICE}"
-    token: dict[str, Any] = {"Authorization": f"Bearer {github.job_token(77, HEAD)}"}
-    ids = {"workflow_run_backend_id": "77", "workflow_job_run_backend_id": "1", "name": "data"}
-    assert ask(github, "POST", f"{service}CreateArtifact", ids).status == 401
-    assert (
-        ask(github, "POST", f"{service}CreateArtifact", {**ids, "workflow_run_backend_id": "78"}, **token).status == 401
-    )
-    assert ask(github, "POST", f"{service}CreateArtifact", {**ids, "name": "a/b"}, **token).status == 400
-    place = ask(github, "POST", f"{service}CreateArtifact", ids, **token).json["signed_upload_url"]
-    assert ask(github, "PUT", place, "12345678", **token).status == 400
-    assert ask(github, "PUT", place, "12345678", Authorization="").status == 201
-    assert github.artifacts == []
-    assert ask(github, "POST", f"{service}FinalizeArtifact", {**ids, "size": "9"}, **token).status == 400
-    place = ask(github, "POST", f"{service}CreateArtifact", ids, **token).json["signed_upload_url"]
-    ask(github, "PUT", place, "12345678", Authorization="")
-    made = ask(github, "POST", f"{service}FinalizeArtifact", {**ids, "size": "10"}, **token).json["artifact_id"]
-    assert [(str(one.id), one.run_id, one.name, one.data) for one in github.artifacts] == [
-        (made, 77, "data", b'"12345678"')
-    ]
-    assert ask(github, "POST", f"{service}CreateArtifact", ids, **token).status == 409
-    assert [one["name"] for one in ask(github, "POST", f"{service}ListArtifacts", ids, **token).json["artifacts"]] == [
-        "data"
-    ]
-    place = ask(github, "POST", f"{service}GetSignedArtifactURL", ids, **token).json["signed_url"]
-    assert ask(github, "GET", place, Authorization="").data == b'"12345678"'
-    assert [one["name"] for one in ask(github, "GET", f"{REPO}/actions/runs/77/artifacts").json["artifacts"]] == [
-        "data"
-    ]
-    assert ask(github, "POST", f"{service}DeleteArtifact", ids, **token).status == 200
-    assert github.artifacts == []
 
 
 def test_the_description_is_one() -> None:

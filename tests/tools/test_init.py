@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.started import checked, made, need
+from tests.support.initialized import checked, need
+from tests.support.project import Project, repository
 from tests.support.tools import DATA
 
 pytestmark = [pytest.mark.tools, pytest.mark.xdist_group("measures")]
@@ -17,12 +18,12 @@ pytestmark = [pytest.mark.tools, pytest.mark.xdist_group("measures")]
 _SLOW = 1800  # seconds: compiling Criterion twice on a busy machine
 
 
-def project(tmp_path: Path, name: str, *ignored: str, without: str = " ") -> Path:
+def project(tmp_path: Path, name: str, *ignored: str, without: str = " ") -> Project:
     """Make a project; ignored: what its .gitignore names. without: a folder that is left out."""
     top = DATA / "init" / name
     files = {str(file.relative_to(top)): file.read_text() for file in top.rglob("*") if file.is_file()}
     kept = {path: text for path, text in files.items() if not path.startswith(f"{without}/")}
-    return made(tmp_path, kept | ({".gitignore": "\n".join((*ignored, ""))} if ignored else {}))
+    return repository(tmp_path / name, kept | ({".gitignore": "\n".join((*ignored, ""))} if ignored else {}))
 
 
 def test_go_benchmarks(tmp_path: Path) -> None:
@@ -73,17 +74,17 @@ def test_npm_libraries(tmp_path: Path, name: str, cases: list[tuple[str, str]]) 
 def test_npm_installs_what_is_locked(tmp_path: Path) -> None:
     need("node", "npm")
     directory = project(tmp_path, "npm", "node_modules")
-    subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=directory, check=True)
-    subprocess.run(["git", "add", "package-lock.json"], cwd=directory, check=True)
+    subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=directory.top, check=True)
+    subprocess.run(["git", "add", "package-lock.json"], cwd=directory.top, check=True)
     assert checked(directory, kind="npm", timeout=_SLOW) == [("bench", "time")]
     # the checkout's own was neither linked nor emptied
-    assert (directory / "node_modules" / "ms" / "index.js").is_file()
+    assert (directory.top / "node_modules" / "ms" / "index.js").is_file()
 
 
 def test_criterion(tmp_path: Path) -> None:
     need("cargo")
     directory = project(tmp_path, "criterion", "target", "Cargo.lock")
-    subprocess.run(["cargo", "generate-lockfile", "--quiet"], cwd=directory, check=True)
+    subprocess.run(["cargo", "generate-lockfile", "--quiet"], cwd=directory.top, check=True)
     assert checked(directory, kind="cargo", timeout=_SLOW) == [("my-bench/work", "time")]
 
 
@@ -100,8 +101,8 @@ def test_google_benchmark(tmp_path: Path) -> None:
 
 def test_pyperf(tmp_path: Path) -> None:
     directory = project(tmp_path, "pyperf", ".venv")
-    subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=directory, check=True)
-    subprocess.run([".venv/bin/python", "-m", "pip", "install", "--quiet", "pyperf"], cwd=directory, check=True)
+    subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=directory.top, check=True)
+    subprocess.run([".venv/bin/python", "-m", "pip", "install", "--quiet", "pyperf"], cwd=directory.top, check=True)
     assert checked(directory, kind="pyperf") == [("bench_work/small", "time")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TextIO
@@ -15,21 +15,10 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import words
-from gate.commands.bisect.against_good import (
-    JOURNAL,
-    MeasuringError,
-    Pairs,
-    Started,
-    Visited,
-    gated,
-    note,
-    pace_of,
-    read_journal,
-    wanted_executions,
-)
+from gate.commands.bisect.against_good import ENDS, Gated, MeasuringError, gated, read_journal
 from gate.commands.bisect.command import MeasuringOptions, Options, OutputOptions
-from gate.commands.bisect.result import Asked, Begun, Member, Result, concluded
-from gate.commands.bisect.search import RangeCommit, Search, commits_between
+from gate.commands.bisect.result import Member, Result, concluded
+from gate.commands.bisect.search import Search, Stand, commits_between
 from gate.document import document as doc
 from gate.document import html, markdown, terminal
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
@@ -37,14 +26,14 @@ from gate.model import Execution, UserError
 from gate.model.case import case_id
 from gate.report.outputs import deliver, make_folder, require_writable, targets, write
 from gate.run.interruption import Folder, kept_in
-from gate.run.job import Job
+from gate.run.job import Job, now
 from gate.run.live_lines import Live
 from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
-from gate.run.run_folder import PAST, records_of
+from gate.run.run_folder import PAST, interrupted, records_of
 from gate.units import format_duration
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
@@ -98,76 +87,65 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
             if error.option in _NAMES:
                 raise UserError(error.why, option=_NAMES[error.option]) from None
             raise
-        commits = commits_between(project.repository, project.sources.base.commit, project.sources.head.commit)
-        begun = _begun(run, project, commits, options, rules)
-        pairs = Pairs(run, project, rules, measuring, begun.folder, begun.seed)
-        job = pairs.ends()
+        search = _begun(run, project, measuring, options, rules)
+        job = search.ends()
         if options.dry_run:
-            out.write(words.preview(commits, project.settings.rules, begun.budget))
+            out.write(words.preview(search.commits, project.settings.rules, search.budget))
             write_preview(job, out)
             return Exit.PASS
         say = Live(err, quiet=outputs.quiet).line
-        say(words.begin(commits, begun.budget))
-        result = _searched(begun, run, pairs, job, say)
-    show(result, begun.folder, outputs, out)
+        say(words.begin(search.commits, search.budget))
+        ends, stand = _searched(search, run, job, say)
+    benchmarks = [word for each in rules.benchmarks for word in ("--benchmark", each)]
+    given = [("--config", rules.config), ("--rules", rules.rules), *(("--set", each) for each in rules.sets)]
+    of_rules = [word for flag, value in given if value is not None for word in (flag, str(value))]
+    place = ["--out", str(options.out)] if options.out is not None else []
+    result = concluded(search, ends, stand, [*benchmarks, *of_rules, *place], of_rules)
+    show(result, search.folder, outputs, out)
     if not outputs.quiet:
-        err.write(f"perfgate: report in {begun.folder / 'bisect.html'}\n")
+        err.write(f"perfgate: report in {search.folder / 'bisect.html'}\n")
     return result.exit_code
 
 
 def _begun(
-    run: Measuring, project: Project, commits: Sequence[RangeCommit], options: MeasuringOptions, rules: RulesOptions
-) -> Begun:
+    run: Measuring, project: Project, measuring: MeasureOptions, options: MeasuringOptions, rules: RulesOptions
+) -> Search:
+    """Lay a search out, or take up the one of the folder; another one there moves below runs/."""
+    commits = commits_between(project.repository, project.sources.base.commit, project.sources.head.commit)
     folder = run.settle(project)
-    past = read_journal(folder) if options.resume else []
-    head = next((each for each in past if isinstance(each, Started)), None)
-    seed = options.seed if options.seed is not None else head.seed if head else secrets.randbits(31)
+    begun = folder / ENDS / MEASUREMENTS
     # another search is refused by the run over both ends, as any run that is gone on with
-    if head is None and not options.dry_run:
-        own = options.out is None
-        if own:
+    before = interrupted(begun.parent) if options.resume else None
+    if before is None and not options.dry_run:
+        if options.out is None:
             make_folder(folder.parent, own=True)
-        make_folder(folder, own=own)
-        earlier = read_journal(folder) if (folder / JOURNAL).is_file() else []
-        if earlier:
-            # an earlier search moves below runs/
-            stamp = next((each.time for each in earlier if isinstance(each, Visited)), "unfinished").replace(":", "")
-            moved = folder / PAST / f"{stamp}-{secrets.token_hex(2)}"
+        make_folder(folder, own=options.out is None)
+        if begun.is_file():
+            moved = folder / PAST / f"{now().replace(':', '')}-{secrets.token_hex(2)}"
             refuse_tracked(moved)
             moved.mkdir(parents=True)
             for file in folder.iterdir():
                 if file.name not in (PAST, ".gitignore"):
                     file.rename(moved / file.name)
-        note(folder, Started(seed=seed))
-    given = [("--config", rules.config), ("--rules", rules.rules), *(("--set", each) for each in rules.sets)]
-    asked = Asked(
-        benchmarks=[word for glob in rules.benchmarks for word in ("--benchmark", glob)],
-        rules=[word for flag, value in given if value is not None for word in (flag, str(value))],
-        out=["--out", str(options.out)] if options.out is not None else [],
-    )
+    seed = options.seed
+    if seed is None:
+        seed = secrets.randbits(31) if before is None or before.seed is None else before.seed
     budget = BUDGETS * float(project.settings.rules.plan.budget) if options.budget is None else float(options.budget)
-    return Begun(project, commits, folder, past, seed, budget, asked)
+    past = read_journal(folder) if before is not None else []
+    return Search(run, project, rules, measuring, commits, folder, past, seed, budget)
 
 
-def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: Callable[[str], None]) -> Result:
+def _searched(search: Search, run: Measuring, job: Job, say: Callable[[str], None]) -> tuple[Gated, Stand | None]:
     try:
-        pairs.hold(job)
+        search.hold(job)
     except NotFreeError as error:
         raise MeasuringError(not_free(error, run.waits(job), longer=True)) from None
-    ends = gated(begun.folder, begun.past, run, job)
+    ends = gated(search.folder, search.past, run, job)
     say(f"both ends measured in {format_duration(ends.seconds)}, report in {ends.folder / 'report.html'}")
     if ends.finding is None or ends.case is None:
-        return concluded(begun, ends, None, None)
-    identity = case_id(ends.finding, ends.finding.statistic)
-    pace = pace_of(ends.records, identity)
-    planned = begun.project.settings.rules.plan.executions
-    pairs.case = identity
-    # the same again for a search that goes on, as both ends are not measured anew
-    pairs.executions = wanted_executions(ends.case, identity.statistic, pace, planned)
-    spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
-    search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
-    search.recall(begun.past)
-    return concluded(begun, ends, search, search.run(lambda *known: say(words.stand(*known))))
+        return ends, None
+    search.begin(ends, ends.case, case_id(ends.finding, ends.finding.statistic))
+    return ends, search.run(lambda *known: say(words.stand(*known)))
 
 
 _TONES: dict[str, doc.Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.bisect.against_good import Gated, Line
-from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
+from gate.commands.bisect.against_good import Gated
+from gate.commands.bisect.search import RangeCommit, Search, Stand
 from gate.model import Commit, Finding
 from gate.model.case import CaseId, case_id
-from gate.run.project import Project
 from gate.stats.bisection import ENOUGH
 from gate.words.failures import title
+from harness.source.repository import parents_of
 
 SCHEMA = 1
 Outcome = Literal["culprit", "set", "open", "no-difference", "failed"]
@@ -76,19 +74,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int
     """After that gate."""
     budget: float
-    planned: int = 0
-    """Rounds that the gate over both ends may take; 0: not known."""
-    limit: float = 0.0
-    """What that gate may take, plan.budget; 0: not known."""
-
-
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command that continues from here has to repeat, since other rules and benchmarks are another search."""
-
-    benchmarks: list[str] = []
-    """Each with its flag, as are the others."""
-    rules: list[str] = []
-    out: list[str] = []
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +102,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Of the culprit: more than one, it is a merge."""
     cost: Cost
     seed: int
-    asked: Asked = Asked()
+    again: list[str] = []
+    """Options by which a command goes on from here: other rules and benchmarks are another search."""
+    rules: list[str] = []
+    """Of these, those of the rules."""
     folder: str
 
 
@@ -130,23 +118,10 @@ _CODES: dict[Outcome, Exit] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A search that is laid out: its range and folder, its journal so far, and what it may take."""
-
-    project: Project
-    commits: Sequence[RangeCommit]
-    folder: Path
-    past: Sequence[Line]
-    seed: int
-    budget: float
-    asked: Asked
-
-
-def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | None) -> Result:
-    """Return the result; ends: of the gate over both. search and stand: None where the ends do not differ."""
+def concluded(search: Search, ends: Gated, stand: Stand | None, again: Sequence[str], rules: Sequence[str]) -> Result:
+    """Return the result; ends: of the gate over both. stand: None where the ends do not differ."""
     report = ends.decided.report
-    sources = begun.project.sources
+    sources = search.project.sources
     single = stand.single if stand is not None else None
     found = stand.found if stand is not None else None
     outcome: Outcome = "open"
@@ -160,9 +135,10 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
     if found is not None:
         order = np.argsort(-found.culprits, kind="stable")
         enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
-        remaining = [begun.commits[number].sha for number in sorted(order[:enough])]
+        remaining = [search.commits[number].sha for number in sorted(order[:enough])]
     if found is not None and found.several >= _SEVERAL and found.other:
-        several = Several(found.several, begun.commits[found.other - 1].sha, math.exp(found.other_step))
+        several = Several(found.several, search.commits[found.other - 1].sha, math.exp(found.other_step))
+    parents = parents_of(search.project.repository.git, search.commits[single - 1].sha) if single is not None else ()
     return Result(
         schema=SCHEMA,
         outcome=outcome,
@@ -175,19 +151,18 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         ends=_of_finding(shown) if shown is not None else None,
         ends_verdict=shown.verdict if shown is not None else "identical" if report.identical else "",
         step=_change(found.step, found.step_sd) if found is not None else None,
-        commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
+        commits=[_member(number, commit, search, stand) for number, commit in enumerate(search.commits, 1)],
         remaining=remaining,
         several=several,
         failures=[title(each) for each in report.failures],
-        parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
+        parents=[*parents],
         cost=Cost(
-            seconds=search.seconds if search is not None else ends.seconds, gate=ends.seconds,
-            rounds=search.rounds if search is not None else 0, budget=begun.budget,
-            planned=report.run.rounds.planned or 0, limit=float(begun.project.settings.rules.plan.budget),
+            seconds=search.seconds or ends.seconds, gate=ends.seconds, rounds=search.rounds, budget=search.budget,
         ),
-        seed=begun.seed,
-        asked=begun.asked,
-        folder=str(begun.folder),
+        seed=search.seed,
+        again=[*again],
+        rules=[*rules],
+        folder=str(search.folder),
     )  # fmt: skip
 
 
@@ -206,16 +181,15 @@ def _change(log: float, sd: float) -> Change:
     return Change(math.exp(log), math.exp(log - _Z * sd), math.exp(log + _Z * sd))
 
 
-def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stand | None) -> Member:
-    seen = search.seen.get(number) if search is not None else None
+def _member(number: int, commit: RangeCommit, search: Search, stand: Stand | None) -> Member:
+    seen, why = search.seen.get(number), search.unmeasurable.get(number, "")
     measured = seen.measured(number) if seen is not None else None
-    why = search.unmeasurable.get(number, "") if search is not None else ""
     state: State = "inferred"
     if seen is not None and (seen.ratios or seen.same):
         state = "measured" if seen.ratios else "same"
     elif why:
         state = "unmeasurable"
-    elif search is not None and commit.inert:
+    elif stand is not None and commit.inert:
         state = "inert"
     change = None
     if measured is not None and stand is not None:

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
+from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.bisect.against_good import ENDS, Line, MeasuringError, Pace, Pairs, Seen, Visited, note, seen_in
-from gate.model import Commit, UserError
+from gate.commands.bisect.against_good import (
+    ENDS,
+    Gated,
+    MeasuringError,
+    Seen,
+    Visited,
+    note,
+    seen_in,
+    wanted_executions,
+)
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Appender
+from gate.model import Case, Commit, Execution, HostState, UserError
 from gate.model.case import CaseId
-from gate.run.job import now
+from gate.report.outputs import make_folder
+from gate.run.job import Job, now, prepare
+from gate.run.measuring import Measuring
+from gate.run.project import Project, with_head
+from gate.run.run_folder import records_of
 from gate.stats.bisection import ENOUGH, Costs, Posterior, Visit, entropy, next_visit, posterior, sets_of
+from gate.store.learning import costs_of
 from gate.words.failures import title
 from harness.errors import SourceError
+from harness.loop.ledger import Ledger
+from harness.source.base_and_head import Source, overlaid
 from harness.source.repository import Repository
 
 MOST = 5000
 """Commits of a range: of more, git's answer alone takes long."""
+MOST_ROUNDS = 200
+"""Of one commit: what its schedule has room for."""
 _RECORD, _FIELD = "\x1e", "\x1f"
 _INERT = re.compile(
     r"(^|/)(docs?|documentation|\.github|\.gitlab|\.circleci|\.vscode|\.idea)/"
@@ -102,11 +127,6 @@ def _name(commit: Commit) -> str:
     return sha if not commit.ref or sha.startswith(commit.ref[:12]) else f"{commit.ref}, {sha}"
 
 
-def parents_of(repository: Repository, sha: str) -> Sequence[str]:
-    """Return the parents of a commit."""
-    return repository.git.line("rev-list", "--parents", "--max-count=1", sha).split()[1:]
-
-
 HARDLY = 0.02
 """The prior of a commit that changes documentation only; of others it is 1. Not 0: a build may read a document."""
 NOTHING = 1e-6
@@ -146,17 +166,31 @@ Told = Callable[["Search", Stand, Visit | None, float], None]
 
 @dataclass(slots=True)
 class Search:
-    """A search over the commits of a range for the culprit of one case."""
+    """A search over the commits of a range for the culprit of one case, within one hold of the machine."""
 
+    measuring: Measuring
+    project: Project
+    """Of both ends."""
+    rules: RulesOptions
+    options: MeasureOptions
+    """Of the gate over both ends."""
     commits: Sequence[RangeCommit]
     """After good, bad the last."""
-    pairs: Pairs
-    case: CaseId
     folder: Path
-    pace: Pace
-    seconds: float
-    """Spent so far, the gate over both ends included."""
+    past: Sequence[Visited]
+    """Its journal so far."""
+    seed: int
     budget: float
+    case: CaseId | None = None
+    """Once the gate over both ends has shown one."""
+    executions: int = 0
+    """Of a round."""
+    building: float = 0.0
+    """Seconds of the first build of a commit."""
+    round: float = 0.0
+    """Seconds of a round."""
+    seconds: float = 0.0
+    """Spent so far, the gate over both ends included."""
     rounds: int = 0
     """After that gate."""
     seen: dict[int, Seen] = field(default_factory=dict)
@@ -164,29 +198,49 @@ class Search:
     unmeasurable: dict[int, str] = field(default_factory=dict)
     overheads: list[float] = field(default_factory=list)
 
-    def recall(self, past: Sequence[Line]) -> None:
-        """Take what an interrupted search measured."""
+    def ends(self) -> Job:
+        """Lay out the gate over both ends, or what is left of it.
+
+        Raises:
+            UserError: nothing to measure, or another gate was begun in the folder.
+        """
+        out = self.folder / ENDS
+        return prepare(self.project, replace(self.options, out=out, seed=self.seed), out)
+
+    def hold(self, job: Job) -> None:
+        """Hold the machine for the whole search. Raises NotFreeError: another program holds it."""
+        self.measuring.hold(job)
+        self.measuring = self.measuring.quietly()
+
+    def begin(self, ends: Gated, case: Case, of: CaseId) -> None:
+        """Take what the gate over both ends found, and what an interrupted search measured after it."""
+        self.case = of
+        cost = costs_of(ends.records).get(of.benchmark)
+        planned = self.project.settings.rules.plan.executions
+        following, execution = (2 * (cost.build or 0.0), cost.execution or 0.0) if cost is not None else (0.0, 0.0)
+        self.building = (cost.setup or 0.0) + (cost.first or 0.0) if cost is not None else 0.0
+        # the same again for a search that goes on, as both ends are not measured anew
+        self.executions = wanted_executions(case, of.statistic, following, execution, planned)
+        self.round = following + 2 * self.executions * execution
+        self.seconds = ends.seconds + sum(each.seconds for each in self.past if each.commit != ENDS)
         numbers = {commit.sha: number for number, commit in enumerate(self.commits, 1)}
-        self.seen[len(self.commits)] = seen_in(self.folder / ENDS, self.case)
-        for line in past:
-            if isinstance(line, Visited) and numbers.get(line.commit, len(self.commits)) < len(self.commits):
+        self.seen[len(self.commits)] = seen_in(self.folder / ENDS, of)
+        for line in self.past:
+            if numbers.get(line.commit, len(self.commits)) < len(self.commits):
                 self.rounds += line.rounds
                 if line.failed:
                     self.unmeasurable[numbers[line.commit]] = line.failed
         for commit in self.commits[:-1]:
-            seen = seen_in(self.pairs.folder_of(commit.sha), self.case)
+            seen = seen_in(self.folder / commit.sha[:12], of)
             if seen.ratios or seen.same:
                 self.seen[numbers[commit.sha]] = seen
-
-    def prior(self) -> list[float]:
-        """Return what each commit is worth before anything is measured."""
-        return [NOTHING if not commit.paths else HARDLY if commit.inert else 1.0 for commit in self.commits]
 
     def stand(self) -> Stand:
         """Weigh all that was measured."""
         measured = [each for number, seen in self.seen.items() if (each := seen.measured(number)) is not None]
         same = [number for number, seen in self.seen.items() if seen.same]
-        found = posterior(self.prior(), measured, same)
+        prior = [NOTHING if not commit.paths else HARDLY if commit.inert else 1.0 for commit in self.commits]
+        found = posterior(prior, measured, same)
         sets = sets_of(len(self.commits), self.unmeasurable)
         shares = [float(found.culprits[first - 1 : last].sum()) for first, last in sets]
         best = int(np.argmax(shares))
@@ -200,9 +254,7 @@ class Search:
         hardly = [n for n in every if self.commits[n - 1].inert]
         spared = sum(float(stand.found.culprits[n - 1]) for n in hardly) < _SUSPECT / 2
         measurable = [n for n in every if not (spared and n in hardly)] or every
-        costs = Costs(
-            float(np.mean(self.overheads or [_OVERHEAD])), self.pace.build, self.pace.round(self.pairs.executions)
-        )
+        costs = Costs(float(np.mean(self.overheads or [_OVERHEAD])), self.building, self.round)
         rounds_of = {number: len(seen.ratios) for number, seen in self.seen.items()}
         return next_visit(stand.found, costs, measurable, rounds_of)
 
@@ -224,15 +276,16 @@ class Search:
             self._measure(visit)
 
     def _measure(self, visit: Visit) -> None:
-        commit, begin = self.commits[visit.commit - 1], time.monotonic()
+        commit, begin, case = self.commits[visit.commit - 1], time.monotonic(), self.case
+        assert case is not None  # noqa: S101  # for types: a search that runs has begun
         failed, whole = "", True
         try:
-            whole = self.pairs.visit(commit.sha, visit.rounds, self.budget - self.seconds)
+            whole = self._visit(commit.sha, visit.rounds, case)
         except UserError as error:
             if error.exit_code == Exit.ERROR:
                 raise
             failed = str(error)
-        seen = seen_in(self.pairs.folder_of(commit.sha), self.case)
+        seen = seen_in(self.folder / commit.sha[:12], case)
         made = len(seen.ratios) - (len(self.seen[visit.commit].ratios) if visit.commit in self.seen else 0)
         failure = seen.failure if not failed and whole else None
         if failure is not None and failure.side == "base":
@@ -244,9 +297,52 @@ class Search:
         took = time.monotonic() - begin
         self.seconds += took
         self.rounds += made
-        self.overheads.append(max(0.0, took - made * self.pace.round(self.pairs.executions)))
+        self.overheads.append(max(0.0, took - made * self.round))
         if failed:
             self.unmeasurable[visit.commit] = failed
         if seen.ratios or seen.same:
             self.seen[visit.commit] = seen
         note(self.folder, Visited(time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed))
+
+    def _visit(self, sha: str, rounds: int, case: CaseId) -> bool:
+        """Measure a commit for some rounds more; every record is on disk before the next step begins.
+
+        Returns whether the budget did not end it.
+
+        Raises:
+            UserError: the commit's configuration is wrong, or its tree cannot be made.
+            Interrupted: a signal ended it; what was measured stays.
+        """
+        out = self.folder / sha[:12]
+        make_folder(out, own=True)
+        # a seed of its own, so that a layout of good is no error that all commits share
+        seed = int.from_bytes(hashlib.sha256(f"{self.seed} {sha}".encode()).digest()[:4], "big")
+        job = prepare(self._project_at(sha, case), replace(self.options, out=out, seed=seed), out, remembers=False)
+        records = records_of(out) if job.resumes else ()
+        made = Counter(each.build for each in records if isinstance(each, Execution))
+        # of those begun the complete ones
+        whole = sum(count == max(made.values()) for count in made.values())
+        last = next((each for each in reversed(records) if isinstance(each, HostState)), None)
+        if last is not None and last.stop == "budget":
+            # a search that goes on has a new one
+            with Appender(out / MEASUREMENTS) as append:
+                append(HostState(when="begin", session=job.session, time=now()))
+        job = replace(job, rounds=job.rounds[: whole + rounds])
+        left = self.budget - self.seconds
+        done = self.measuring.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        return done.measured.stop != "budget"
+
+    def _project_at(self, sha: str, case: CaseId) -> Project:
+        ends, sources = self.project, self.project.sources
+        overlay = ends.settings.sides["head"].build.overlay
+        head = Source(Commit(ref=sha[:12], sha=sha), overlaid(ends.repository, sha, sources.head.revision, overlay))
+        project = with_head(ends, head, self.rules, [glob.escape(case.benchmark)])
+        if overlay:
+            revision = overlaid(ends.repository, sources.base.revision, sources.head.revision, overlay)
+            base = Source(sources.base.commit, revision)
+            project = replace(project, sources=replace(project.sources, base=base))
+        rules = project.settings.rules
+        starts = self.executions * rules.plan.iterations
+        plan = msgspec.structs.replace(rules.plan, builds=MOST_ROUNDS, executions=self.executions, starts=starts)
+        rules = msgspec.structs.replace(rules, plan=plan)
+        return replace(project, settings=replace(project.settings, rules=rules))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Sequence
 from itertools import accumulate
@@ -15,7 +14,7 @@ from gate.document.document import Code
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
 from gate.stats.bisection import ENOUGH
-from gate.units import Duration, agree, format_duration, format_share, plural
+from gate.units import agree, format_duration, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed
 from gate.writing.plain import benchmark_option, clip, visible
@@ -29,8 +28,6 @@ SHORT = 10
 _MOST = 4
 """Commits that a line names."""
 _SUBJECT = 72
-_FEWEST = 12
-"""Rounds of a gate that is to show more: below five it shows nothing."""
 
 
 def share(probability: float) -> str:
@@ -150,10 +147,6 @@ def cost(result: Result) -> str:
     return f"{rounds}{format_duration(spent.seconds)}{times} (seed {result.seed})."
 
 
-_SLACK = 1.1
-"""Rounds differ, and one that does not fit the budget is not begun."""
-
-
 def next_steps(result: Result) -> list[Code]:
     """Say what to do now."""
     if result.outcome == "culprit":
@@ -173,16 +166,15 @@ def next_steps(result: Result) -> list[Code]:
 
 def _again(result: Result, *more: str) -> str:
     """Return the command of this search, of the commits that it had, and more of its options."""
-    asked = result.asked
     ends = ("--good", short(result.good.sha), "--bad", short(result.bad.sha))
-    return shlex.join(["perfgate", "bisect", *ends, *asked.benchmarks, *asked.rules, *asked.out, *more])
+    return shlex.join(["perfgate", "bisect", *ends, *result.again, *more])
 
 
 def _after_culprit(result: Result) -> list[Code]:
     sha = short(top(result).sha)
     # the options by which another command measures what was searched for, by the rules of the search
     benchmark = [benchmark_option(result.case.benchmark)] if result.case is not None else []
-    same = " ".join([*benchmark, *map(shlex.quote, result.asked.rules)])
+    same = " ".join([*benchmark, *map(shlex.quote, result.rules)])
     alone = f"measure it alone, in about {format_duration(result.cost.gate)}"
     steps = [
         Code(f"git show {sha}", "read the change"),
@@ -203,21 +195,13 @@ def _after_no_difference(result: Result) -> Code:
         log = f"git log {short(result.good.sha)}..{short(result.bad.sha)}"
         return Code(log, "bad is faster than good: bisect looks for slowdowns only")
     if result.ends_verdict == "identical":
-        base = shlex.join(["perfgate", "config", "--base", short(result.good.sha), *result.asked.rules])
+        base = shlex.join(["perfgate", "config", "--base", short(result.good.sha), *result.rules])
         return Code(base, "see which benchmarks are measured")
     shown = ends.low - 1 if ends is not None and ends.low is not None else 0.0
     if 0 < shown < (result.threshold or 0.0):
         looser = _again(result, "--set", f"gate.threshold={format_share(max(shown / 2, 0.001))}")
         return Code(looser, "bad is slower, but perhaps by less than the threshold")
-    planned = max(result.cost.planned, 1)
-    rounds = max(2 * planned, _FEWEST)
-    seconds = rounds / planned * result.cost.gate
-    purpose = f"{rounds} rounds a gate, not {planned}, at most about {format_duration(seconds)}"
-    more = ["--set", f"plan.builds={rounds}"]
-    if _SLACK * seconds > result.cost.limit > 0:
-        # as many rounds would not fit
-        more += ["--set", f"plan.budget={Duration(60.0 * math.ceil(_SLACK * seconds / 60))}"]
-    return Code(_again(result, *more), f"{purpose}: shows a smaller change")
+    return Code(f"perfgate plan {shlex.quote(result.folder)}/ends", "see what finds a smaller change, to search by it")
 
 
 _STATES: dict[State, str] = {

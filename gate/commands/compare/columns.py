@@ -55,78 +55,68 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
         return [same.benchmark for same in identical(self.inputs.records, self.run)]
 
 
-class Columns(msgspec.Struct, frozen=True, eq=False):
-    """All columns, and what was chosen without being asked."""
-
-    found: list[Chosen]
-    told: list[str]
-    projection: Projection
-
-    def place(self, label: str | None) -> int:
-        """Return the number of the column that a label names; None: the first.
-
-        Raises:
-            UserError: no column, or several.
-        """
-        titles = [chosen.title for chosen in self.found]
-        if label is None or label in titles:
-            return 0 if label is None else titles.index(label)
-        found = [place for place, chosen in enumerate(self.found) if chosen.name == label]
-        # a commit may be given in full
-        found = found or [place for place, title in enumerate(titles) if label.startswith(title)]
-        if len(found) != 1:
-            raise UserError(f"--base {label}: no column has this label; there are {', '.join(titles)}")
-        return found[0]
+def place_of(label: str | None, columns: Sequence[Chosen]) -> int:
+    """Return the number of the column that a label names; None: the first. Raises UserError: no column, or several."""
+    titles = [chosen.title for chosen in columns]
+    if label is None or label in titles:
+        return 0 if label is None else titles.index(label)
+    found = [place for place, chosen in enumerate(columns) if chosen.name == label]
+    # a commit may be given in full
+    found = found or [place for place, title in enumerate(titles) if label.startswith(title)]
+    if len(found) != 1:
+        raise UserError(f"--base {label}: no column has this label; there are {', '.join(titles)}")
+    return found[0]
 
 
-def columns_of(pieces: Sequence[Piece], projection: Projection) -> Columns:
-    """Arrange what was read in columns.
+def settled(pieces: Sequence[Piece], projection: Projection) -> tuple[Projection, list[str]]:
+    """Choose what columns are made of where nobody asked, and say what was chosen."""
+    if not any(isinstance(r.record, (Execution, Unsampled)) for piece in pieces for r in piece.inputs.records):
+        # what failed has no keys
+        return Projection(level=projection.level), []
+    if len(pieces) > 1 or projection.by not in ((), ("side",)):
+        return projection, []
+    (piece,) = pieces
+    if piece.ours:
+        # both sides of one run are its columns
+        return msgspec.structs.replace(projection, by=()), []
+    labels = measurings(piece)
+    if projection.by or len(labels) < 2:
+        return projection, []
+    # of one file each measuring, of commits the last few
+    kept = labels[-LAST:] if piece.column == "commit" else labels
+    told = []
+    if len(kept) < len(labels):
+        last = f"the last {len(kept)} of {len(labels)} commits in {piece.name}"
+        told.append(f"{last}; `--by commit` shows all, `--filter commit:(A OR B)` some")
+    return msgspec.structs.replace(projection, by=(piece.column,), newest=tuple(kept)), told
+
+
+def columns_of(pieces: Sequence[Piece], projection: Projection) -> tuple[list[Chosen], list[str]]:
+    """Arrange what was read in columns, and say what was chosen without being asked.
 
     Raises:
         UserError: a key that no value has, or a label of files of both kinds.
     """
-    if not any(isinstance(r.record, (Execution, Unsampled)) for piece in pieces for r in piece.inputs.records):
-        # what failed has no keys
-        projection = Projection(level=projection.level)
-    both = len(pieces) == 1 and pieces[0].ours
-    if both and projection.by in ((), ("side",)):
-        return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()))
-    told: list[str] = []
-    if not projection.by and len(pieces) == 1 and len(labels := measurings(pieces[0])) > 1:
-        # of one file each measuring, of commits the last few
-        name, kept = pieces[0].column, labels[-LAST:] if pieces[0].column == "commit" else labels
-        projection = msgspec.structs.replace(projection, by=(name,), newest=tuple(kept))
-        if len(kept) < len(labels):
-            last = f"the last {len(kept)} of {len(labels)} commits in {pieces[0].name}"
-            told.append(f"{last}; `--by commit` shows all, `--filter commit:(A OR B)` some")
     if projection.by:
-        return _by_keys(pieces, projection, told)
-    groups: dict[object, list[tuple[Piece, list[Located]]]] = defaultdict(list)
-    for number, (piece, lines) in enumerate(zip(pieces, projected(pieces, projection), strict=True)):
-        own = groups[piece.label if piece.label is not None else number]
-        own.append((piece, lines.get((), [])))
-    told = [line for piece in pieces if piece.column for line in _newest(piece)]
-    # by their labels, two without labels base and head, otherwise by what tells their files apart
-    titles: list[str | None] = [own[0][0].label for own in groups.values()]
-    names = iter(_distinguished([own[0][0].name for own in groups.values() if own[0][0].label is None]))
-    titles = list(SIDES) if titles == [None, None] else [next(names) if each is None else each for each in titles]
-    found = [
-        _column(str(title), own, None, projection.level) for title, own in zip(titles, groups.values(), strict=True)
-    ]
-    return Columns(found, told, projection)
-
-
-def _of_one_run(piece: Piece, projection: Projection) -> Columns:
-    has = _sides(piece.inputs.records)
-    own = [(piece, lines.get((), [])) for lines in projected([piece], projection)]
-    if len(has) == 1:
-        (only,) = has
-        return Columns([_column(piece.label or only, own, only)], [], projection)
-    found = [_column(side, own, side) for side in SIDES]
-    if projection.filter is not None:
+        return _by_keys(pieces, projection)
+    parts = [(piece, own.get((), [])) for piece, own in zip(pieces, projected(pieces, projection), strict=True)]
+    if len(pieces) == 1 and pieces[0].ours:
+        has = _sides(pieces[0].inputs.records)
+        if len(has) == 1:
+            return [_column(pieces[0].label or has[0], parts, has[0])], []
+        both = [_column(side, parts, side) for side in SIDES]
         # a filter may leave one side
-        found = [column for column in found if _sides(column.records)] or found
-    return Columns(found, [], projection)
+        left = [column for column in both if _sides(column.records)] if projection.filter is not None else []
+        return left or both, []
+    groups: dict[object, list[tuple[Piece, list[Located]]]] = defaultdict(list)
+    for number, part in enumerate(parts):
+        groups[part[0].label if part[0].label is not None else number].append(part)
+    # by their labels, two without labels base and head, otherwise by what tells their files apart
+    labels: list[str | None] = [own[0][0].label for own in groups.values()]
+    names = iter(_distinguished([own[0][0].name for own in groups.values() if own[0][0].label is None]))
+    titles = [*SIDES] if labels == [None, None] else [next(names) if each is None else each for each in labels]
+    found = [_column(title, own, None, projection.level) for title, own in zip(titles, groups.values(), strict=True)]
+    return found, [line for piece in pieces for line in _newest(piece)]
 
 
 def _newest(piece: Piece) -> list[str]:
@@ -136,10 +126,10 @@ def _newest(piece: Piece) -> list[str]:
     return [f"{piece.name} holds {len(labels)} {piece.column}s, of which {_short(labels[-1])} is shown, the newest"]
 
 
-def _by_keys(pieces: Sequence[Piece], projection: Projection, told: Sequence[str]) -> Columns:
+def _by_keys(pieces: Sequence[Piece], projection: Projection) -> tuple[list[Chosen], list[str]]:
     both = [piece for piece in pieces if piece.ours and len(_sides(piece.inputs.records)) > 1]
     named = {*projection.by, *(projection.filter.keys if projection.filter else ())}
-    told = [*told, *(line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece))]
+    told = [line for piece in pieces if piece.column not in named for line in _newest(piece)]
     if both and "side" not in named:
         # what base and head have in common is no column of both
         for piece in both:
@@ -156,7 +146,7 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection, told: Sequence[str
             _short(each) if each is not None else f"no {key}" for each, key in zip(value, projection.by, strict=True)
         )
         found.append(_column(title, own, None, projection.level))
-    return Columns(found, told, projection)
+    return found, told
 
 
 def _column(

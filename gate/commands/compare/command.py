@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import result_formats
-from gate.cli.options import argument, group, option, repeated
+from gate.cli.options import argument, group, option
 from gate.codes import Exit
 
 _STATISTICS = {"median": "p50"}
@@ -46,7 +45,6 @@ class Options:
         metavar="EXPR",
     )
     ignore: str | None = option("keys to ignore: they leave names and footnotes", metavar="KEYS")
-    metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
     statistics: tuple[str, ...] = option(
         "mean, median, min, max or a quantile (p99), or several with commas (default: that of the rules, or mean)",
         flag="--statistic", metavar="NAME", parse=_statistics, default=(),
@@ -66,7 +64,6 @@ class Options:
         "what to print (default: text)",
         flag="--format", default="text", choices=("csv", "html", "json", "markdown", "text"),
     )  # fmt: skip
-    html: str | None = option("also write a page with the table", metavar="FILE")
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
@@ -75,29 +72,26 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
-    from gate.commands.compare.columns import columns_of
-    from gate.commands.compare.formats import FORMATS
+    from gate.commands.compare.columns import columns_of, place_of, settled
+    from gate.commands.compare.document import FORMATS
     from gate.commands.compare.keys import filter_of, keys_of
     from gate.commands.compare.projection import Projection, pieces
     from gate.commands.compare.tabulation import tabulated
     from gate.document.terminal import screen
-    from gate.evidence.foreign import is_plain, labelled
-    from gate.report.outputs import refuse_inputs, write
 
-    if options.html is not None:
-        inputs = [Path(labelled(run)[1]) for run in options.runs if is_plain(labelled(run)[1])]
-        refuse_inputs(inputs, [Path(options.html)])
-    projection = Projection(
+    asked = Projection(
         by=keys_of(options.by), rows=keys_of(options.rows), ignore=keys_of(options.ignore),
         filter=filter_of(options.filter) if options.filter else None, benchmarks=options.rules.benchmarks,
-        metrics=options.metrics, level=options.each,
+        level=options.each,
     )  # fmt: skip
-    columns = columns_of(pieces(options.runs, options.wanted), projection)
-    base = columns.place(options.base)
-    table = tabulated(columns, base, options.rules, options.statistics, by_change=options.sort == "change")
+    found = pieces(options.runs, options.wanted)
+    projection, told = settled(found, asked)
+    columns, more = columns_of(found, projection)
+    table = tabulated(
+        columns, place_of(options.base, columns), options.rules, options.statistics, projection, [*told, *more],
+        by_change=options.sort == "change",
+    )  # fmt: skip
     out.write(FORMATS[options.form](table, screen(out)))
-    if options.html is not None:
-        write(Path(options.html), FORMATS["html"](table, screen(out)))
     return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
 
 

@@ -1,14 +1,20 @@
-"""The table as a document: titles, cells, changes and what stands around them."""
+"""The table in every format of `compare --format`: as a document for text, Markdown and a page, as JSON and CSV."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from gate.commands.compare.table import ALL, Block, Cell, Change, Column, Row, Shown, Table
+from gate.commands.compare.rows import ALL, Cell, Change, Column, Row, Shown, Table
 from gate.document import document as doc
+from gate.document import html, markdown, terminal
+from gate.document.terminal import Screen
 from gate.model.case import pairs
+from gate.report.formats.csv import cell
+from gate.report.json import text_of
 from gate.units import format_number, format_share, plural, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.writing import amounts
@@ -36,7 +42,7 @@ def document_of(table: Table) -> doc.Document:
         ],
         [doc.Said(f"nothing to compare: {table.nothing}" if table.nothing else "", "error")],
     ]
-    sections += [[_block(block, table, reading)] for block in table.blocks]
+    sections += [[_block(rows, table, reading)] for rows in table.blocks]
     sections += [
         [doc.Footnotes()],
         [doc.Items(table.rest, "rest")],
@@ -53,17 +59,23 @@ def document_of(table: Table) -> doc.Document:
     )
 
 
-def _block(block: Block, table: Table, reading: str) -> doc.Table:
-    scaled = _common(block)
+def _block(rows: Sequence[Row], table: Table, reading: str) -> doc.Table:
+    unit, write = _unit(rows)
     confidences = [
         amounts.format_percent(change.confidence)
-        for row in block.rows
+        for row in rows
         for change in row.changes
         if change is not None and change.shown and change.method != "exact" and row.kind == "benchmark"
     ]
     interval = f"{reports.uniform(confidences) or 'own'} interval" if confidences else ""
     many = len(table.columns) > 2
-    title = short = _title(block, scaled)
+    first = rows[0]
+    title = clip(visible(views.quantity(first.metric, _NAMED.get(first.statistic, first.statistic))), _METRIC)
+    title += f" in {unit}" if unit and unit != first.metric else ""
+    title += f", {first.better} is better" if first.better else ", direction unknown"
+    title += "" if whole_of(first.metric, first.unit) is None else ", changes in percentage points"
+    title += ", recorded only" if first.recorded else ""
+    short = title
     if many:
         base = clip(visible(table.columns[table.base].title), 40)
         title += f"; changes against {base}{f' with {interval}s' if interval else ''}"
@@ -74,61 +86,44 @@ def _block(block: Block, table: Table, reading: str) -> doc.Table:
         head.append(doc.Column(name, right=True, fixed=is_base))
         if not is_base:
             head.append(doc.Column(change, follows=True, label=f"{name}: {change}" if many else change))
-    rows = [_row(row, block.unit, scaled, table.base) for row in block.rows]
-    return doc.Table(title, short, head, rows, reading)
+    return doc.Table(title, short, head, [_row(row, write, table.base) for row in rows], reading)
 
 
-def _title(block: Block, scaled: _Scaled | None) -> str:
-    name = scaled.name if scaled else ""
-    what = clip(visible(views.quantity(block.metric, _NAMED.get(block.statistic, block.statistic))), _METRIC)
-    unit = f" in {name}" if name and name != block.metric else ""
-    title = f"{what}{unit}, {f'{block.better} is better' if block.better else 'direction unknown'}"
-    points = "" if whole_of(block.metric, block.unit) is None else ", changes in percentage points"
-    return title + points + (", recorded only" if block.recorded else "")
-
-
-class _Scaled(msgspec.Struct, frozen=True):
-    """The unit that all values of a block are written in."""
-
-    scale: float
-    name: str
-    """Empty for plain counts."""
-    whole: bool
-    """All values are whole numbers, written in full."""
-
-    def amount(self, value: float) -> str:
-        """Write a value without its unit."""
-        number = value / self.scale
-        if not known(value):
-            return "unknown"
-        return f"{number:,.0f}" if self.whole and float(number).is_integer() else format_number(number)
-
-
-def _common(block: Block) -> _Scaled | None:
-    """Choose one unit for a block; None where its values are too far apart for one."""
-    cells = [cell for row in block.rows if row.kind == "benchmark" for cell in row.cells if cell is not None]
+def _unit(rows: Sequence[Row]) -> tuple[str, Callable[[float, Row], str]]:
+    """Choose the unit for a block, and what writes a value in it; "" for plain counts, or where it has several."""
+    own, cells = rows[0].unit, [cell for row in rows if row.kind == "benchmark" for cell in row.cells if cell]
     sizes = [abs(cell.value) for cell in cells if known(cell.value) and cell.value]
     least, most = min(sizes, default=1.0), max(sizes, default=1.0)
-    if len({shown_unit(size, block.unit) for size in sizes}) > 1 and most > _SPAN * least:
-        return None
-    scale, name = shown_unit(math.sqrt(least) * math.sqrt(most), block.unit)
+
+    def apart(value: float, row: Row) -> str:
+        like = max((abs(c.value) for c in row.cells if c is not None and known(c.value)), default=1.0)
+        return numbers.amount(value, own, like)
+
+    if len({shown_unit(size, own) for size in sizes}) > 1 and most > _SPAN * least:
+        return "", apart
+    scale, name = shown_unit(math.sqrt(least) * math.sqrt(most), own)
     whole = scale == 1 and name != "s" and all(float(size).is_integer() and size < 1e15 for size in sizes)
-    return _Scaled(scale, "" if name == "count" else clip(visible(name), 12), whole)
+
+    def together(value: float, _: Row) -> str:
+        if not known(value):
+            return "unknown"
+        number = value / scale
+        return f"{number:,.0f}" if whole and float(number).is_integer() else format_number(number)
+
+    return "" if name == "count" else clip(visible(name), 12), together
 
 
-def _row(row: Row, unit: str, scaled: _Scaled | None, base: int) -> doc.Row:
+def _row(row: Row, write: Callable[[float, Row], str], base: int) -> doc.Row:
     settings = f" ({visible(pairs(row.factors))})" if row.factors else ""
     name = f"{visible(row.benchmark)}{settings}"
     if row.kind == "geomean":
         name = "geomean" if row.benchmark == ALL else f"geomean of {visible(row.benchmark)}"
-    like = max((abs(c.value) for c in row.cells if c is not None and known(c.value)), default=1.0)
     cells = [doc.Cell(name, notes=tuple(map(visible, row.notes)))]
-    for place, (cell, change) in enumerate(zip(row.cells, row.changes, strict=True)):
-        if cell is None:
+    for place, (own, change) in enumerate(zip(row.cells, row.changes, strict=True)):
+        if own is None:
             cells.append(doc.Cell(""))
         else:
-            text = scaled.amount(cell.value) if scaled else amounts.amount(cell.value, unit, like)
-            cells.append(doc.Cell(text, _spread(cell), tuple(map(visible, cell.notes))))
+            cells.append(doc.Cell(write(own.value, row), _spread(own), tuple(map(visible, own.notes))))
         if place != base:
             cells.append(doc.Cell("") if change is None else _changed(change))
     return doc.Row(cells, row.kind == "geomean")
@@ -188,7 +183,7 @@ def counted(column: Column) -> str:
 
 def legend(table: Table) -> str:
     """Say how to read the marks, and how many rows may well be wrong; nothing where there are no rows."""
-    rows = [row for block in table.blocks for row in block.rows if row.kind == "benchmark"]
+    rows = [row for row in table.rows if row.kind == "benchmark"]
     changes = [change for row in rows for change in row.changes if change is not None]
     cells = [cell for row in rows for cell in row.cells if cell is not None]
     marks = {_spread(cell)[:1] for cell in cells}
@@ -212,3 +207,85 @@ def legend(table: Table) -> str:
         return f"{text}."
     once = round(1 / (1 - with_intervals[0].confidence))
     return f"{text}. No correction for multiple comparisons: about 1 of {once} rows that did not change shows a change."
+
+
+COLUMNS = (
+    "row", "benchmark", "metric", "unit", "better", "statistic", "factors",
+    "column", "value", "low", "high", "sd", "builds", "executions", "values",
+    "base", "ratio", "ratio_low", "ratio_high", "confidence", "change", "notes",
+)  # fmt: skip
+
+
+def as_csv(table: Table, _: Screen) -> str:
+    r"""Write all rows in long form as RFC 4180 has it, with a header line and "\n" at line ends.
+
+    row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
+    Values are in base units, what does not exist is empty. ratio is of the column to that which base names. change:
+    worse, better, differs, same, not shown, no interval or both 0.
+    """
+    lines = [cells for row in table.rows for cells in _lines(row, table)]
+    return "\n".join([",".join(COLUMNS), *(",".join(map(cell, each)) for each in lines)]) + "\n"
+
+
+def _lines(row: Row, table: Table) -> Iterator[Sequence[object]]:
+    factors = msgspec.json.encode(row.factors, order="sorted").decode() if row.factors else None
+    mean = row.kind == "geomean"
+    unit = None if mean else row.unit or None
+    names = (row.kind, row.benchmark, row.metric, unit, row.better)
+    for place, column in enumerate(table.columns):
+        own, change = row.cells[place], row.changes[place]
+        if own is None and change is None:
+            continue
+        base = table.columns[table.base].title if change is not None else None
+        notes = "; ".join([*row.notes, *(own.notes if own else ()), *(change.notes if change else ())]) or None
+        values: Sequence[object] = (None,) * 7
+        if own is not None:
+            numbers = (_number(value) for value in (own.value, own.low, own.high, own.sd))
+            values = (*numbers, own.builds or None, own.executions or None, own.values or None)
+        changed: Sequence[object] = (None,) * 5
+        if change is not None:
+            ends = (_number(value) for value in (change.estimate, change.low, change.high))
+            shown = None if mean else change.shown or "no interval"
+            changed = (*ends, change.confidence, shown)
+        yield (*names, row.statistic, factors, column.title, *values, base, *changed, notes)
+
+
+def _number(value: float | None) -> float | None:
+    return float(value) if known(value) else None
+
+
+SCHEMA = 1
+_FIELDS = ("low", "high", "kind", "confidence", "method")
+
+
+def as_json(table: Table, _: Screen) -> str:
+    """Write columns and rows by the keys of docs/compare.md; values are in base units, what does not exist is null."""
+    titles = [column.title for column in table.columns]
+    rows = []
+    for row in table.rows:
+        changes: dict[str, Any] = {}
+        for title, change in zip(titles, row.changes, strict=True):
+            if change is not None:
+                fields = {name: getattr(change, name) for name in _FIELDS}
+                shown = change.shown or "no interval"
+                changes[title] = {"ratio": change.estimate, **fields, "shown": shown, "notes": change.notes}
+        of = {name: getattr(row, name) for name in ("metric", "statistic", "unit", "better", "recorded")}
+        own = {"row": row.kind, "benchmark": row.benchmark, "factors": row.factors, **of}
+        cells = dict(zip(titles, row.cells, strict=True))
+        rows.append({**own, "cells": cells, "changes": changes, "notes": row.notes})
+    found = {
+        "schema": SCHEMA, "base": titles[table.base], "columns": table.columns, "rows": rows,
+        "identical": table.identical, "told": table.told, "cautions": table.cautions,
+        "left_out": table.rest, "nothing": table.nothing or None, "warnings": table.warnings,
+    }  # fmt: skip
+    return text_of(found)
+
+
+FORMATS: Mapping[str, Callable[[Table, Screen], str]] = {
+    "csv": as_csv,
+    "html": lambda table, _: html.render(document_of(table)),
+    "json": as_json,
+    "markdown": lambda table, _: markdown.render(document_of(table)),
+    "text": lambda table, screen: terminal.render(document_of(table), screen),
+}
+"""What is printed, each ending with a newline."""

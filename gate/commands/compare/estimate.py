@@ -1,79 +1,65 @@
-"""Two columns -> estimates with their intervals: by rules without a threshold, or as a run's own gate has them."""
+"""The evidence of two columns -> rows with intervals: by rules without a threshold, or as a run's gate has them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.cli.groups import RulesOptions
-from gate.commands.compare.pairs import Pair
-from gate.commands.compare.table import Cell
+from gate.commands.compare.rows import Cell, Change, Row, Shown
 from gate.config.rules import Policy
-from gate.config.types import Config, Detectable, Interval
 from gate.decide.design import Design, design_of, questions_of, statistics_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval
-from gate.decide.looks import Walk, walk
-from gate.decide.policy import policy_of
+from gate.decide.looks import Judged, Walk, side_summary, walk
 from gate.decide.reasons import trouble_of
-from gate.decide.sides import side_summary
-from gate.model import (
-    Case,
-    Evidence,
-    Finding,
-    RatioInterval,
-    Recorded,
-    Report,
-    Run,
-    Sample,
-    SideSummary,
-    UserError,
-    Verdict,
-    reasons,
-)
+from gate.model import Case, Evidence, Finding, RatioInterval, Recorded, Report, Sample, SideSummary, Verdict, reasons
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
 from gate.stats.centers import type8
-from gate.units import Quantity, Share
+from gate.stats.estimate import OF_QUANTILES
+from gate.units import ratio_of
+from gate.words import views
 from gate.writing.amounts import known
+from gate.writing.plain import visible
 
 EXTREMES = ("min", "max")
 """Statistics that have no interval: of more values they are only more extreme."""
+_SHOWN: dict[Verdict, Shown] = {
+    "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
+}  # fmt: skip
+_NO_RATIO = "the base is 0, so there is no ratio"
+_EXTREME = "an extreme has no interval"
 
 
-class Estimate(msgspec.Struct, frozen=True, eq=False):
+class _Estimate(NamedTuple):
     """One case and statistic of two columns."""
 
-    case: Case
-    statistic: str
-    base: Cell
-    head: Cell
+    base: SideSummary
+    head: SideSummary
     ratio: RatioInterval
     """With the interval that is shown."""
     verdict: Verdict
     """On which side of no change the interval lies, as a gate with a threshold of 0 says it."""
     reason: reasons.Reason
     warnings: list[AnyWarning]
-    finding: Finding | None = None
-    """None: it has no interval, and so no more is to be said of it."""
+    by: str
+    """Which view decides, and why; "" where nobody needs to be told."""
 
 
 def estimates(
-    evidence: Evidence, policy: Policy, statistics: Sequence[str], gate: Report | None = None
-) -> list[Estimate]:
-    """Estimate every case.
+    evidence: Evidence, policy: Policy, statistics: Sequence[str], titles: Sequence[str], gate: Report | None = None
+) -> Iterator[Row]:
+    """Yield a row of two cells for every case.
 
     Args:
         statistics: of all of them; (): those that the rules name, otherwise the mean.
+        titles: of base and of head.
         gate: what `perfgate decide` says of the same run, whose intervals are shown, with what is remembered; what it
             has none for (counts, values in trouble, other statistics) has one of its own.
     """
-    made: list[Estimate] = []
-    verdict: Verdict
-    reason: reasons.Reason
-    warnings: list[AnyWarning]
     shown: dict[CaseId, Finding | Recorded] = {}
     if gate is not None:
         shown |= {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
@@ -84,32 +70,89 @@ def estimates(
         able = [each for each in walked.judged if not each.estimated.reduced.trouble]
         findings = iter(findings_of(able, design, len(walked.judged)))
         for each in walked.judged:
-            found, case = each.estimated, each.subject.case
+            case = each.subject.case
             # an extreme stands in the place of the mean
             name = statistic if statistic in EXTREMES else each.subject.statistic
-            finding = None if found.reduced.trouble else next(findings)
-            if finding is None:
-                base, head = side_summary(found, "base", design.alpha), side_summary(found, "head", design.alpha)
-                ratio, verdict = ratio_interval(found, design.alpha), "inconclusive"
-                reason = trouble_of(found.reduced, each.subject, found.machines)
-                warnings = [*case.warnings, *found.warnings]
-            else:
-                base, head, ratio, verdict = finding.base, finding.head, finding.ratio, finding.verdict
-                reason, warnings = finding.reason, finding.warnings
-            own = shown.get(case_id(case, name))
-            if own is not None and own.ratio.method != "exact":
-                base, head, ratio = own.base, own.head, own.ratio
-                low, high, verdict = ratio.low or 1.0, ratio.high or 1.0, "inconclusive"
-                if ratio.kind == "bounded" and not low <= 1 <= high:
-                    worse = (low > 1) == ((own.better or "lower") == "lower")
-                    verdict = "regression" if worse else "improvement"
-                if isinstance(own, Finding):
-                    finding, reason, warnings = own, own.reason, own.warnings
-                elif finding is not None:
-                    finding = msgspec.structs.replace(finding, ratio=ratio, shown="ratio")
-            cells = _cell(base, case.base, name), _cell(head, case.head, name)
-            made.append(Estimate(case, name, *cells, ratio, verdict, reason, warnings, finding))
+            finding = None if each.estimated.reduced.trouble else next(findings)
+            found = _estimate(each, finding, shown.get(case_id(case, name)), design)
+            cells = _cell(found.base, case.base, name), _cell(found.head, case.head, name)
+            yield Row(
+                benchmark=case.benchmark, factors=dict(case.factors), metric=case.metric, statistic=name,
+                unit=case.unit, better=case.better, cells=[*cells],
+                changes=[None, _change(case, name, cells, found, titles)],
+            )  # fmt: skip
+
+
+def _estimate(each: Judged, finding: Finding | None, own: Finding | Recorded | None, design: Design) -> _Estimate:
+    """Take what is shown of a case; own: what the gate of its run shows."""
+    found = each.estimated
+    if finding is None:
+        made = _Estimate(
+            side_summary(found, "base", design.alpha), side_summary(found, "head", design.alpha),
+            ratio_interval(found, design.alpha), "inconclusive",
+            trouble_of(found.reduced, each.subject, found.machines), [*each.subject.case.warnings, *found.warnings], "",
+        )  # fmt: skip
+    else:
+        made = _Estimate(
+            finding.base, finding.head, finding.ratio, finding.verdict, finding.reason, finding.warnings,
+            views.clause(finding),
+        )  # fmt: skip
+    if own is None or own.ratio.method == "exact":
+        return made
+    verdict: Verdict = "inconclusive"
+    low, high = own.ratio.low or 1.0, own.ratio.high or 1.0
+    if own.ratio.kind == "bounded" and not low <= 1 <= high:
+        verdict = "regression" if (low > 1) == ((own.better or "lower") == "lower") else "improvement"
+    made = made._replace(base=own.base, head=own.head, ratio=own.ratio, verdict=verdict)
+    if isinstance(own, Finding):
+        return made._replace(reason=own.reason, warnings=own.warnings, by=views.clause(own))
     return made
+
+
+def _change(case: Case, statistic: str, cells: tuple[Cell, Cell], found: _Estimate, titles: Sequence[str]) -> Change:
+    base, head = cells
+    ratio = ratio_of(case.metric, case.unit, base.value, head.value)
+    changes: dict[str, Any] = {}
+    if statistic in EXTREMES:
+        change = Change(estimate=ratio, confidence=found.ratio.confidence, method="none", notes=(_EXTREME,))
+    else:
+        change = _with_interval(case, found)
+        if change.kind != "withheld":
+            return change
+        if base.value == 0 and change.estimate is None:
+            # a gate may have a floor for such a case, a comparison has none
+            both = head.value == 0
+            changes = {"method": "exact", "shown": "both 0" if both else "", "notes": () if both else (_NO_RATIO,)}
+        elif base.builds == head.builds == 1 and change.estimate is not None and base.value > 0:
+            changes = {"estimate": ratio}
+    few = [title for title, cell in zip(titles, cells, strict=True) if cell.builds == 1]
+    if few and isinstance(found.reason, (reasons.OneUnit, reasons.FewValues)):
+        # first that there is one build, where that is why there is no interval: more values would not help
+        of = "of each" if len(few) == 2 else f"of {visible(few[0])}"
+        said = f"one build {of}: no interval, since the variation between builds is unknown"
+        kept = [w.sentence() for w in found.warnings if getattr(w, "what", "") not in OF_QUANTILES]
+        changes["notes"] = (said, *kept)
+    return msgspec.structs.replace(change, **changes)
+
+
+def _with_interval(case: Case, found: _Estimate) -> Change:
+    ratio = found.ratio
+    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(found.verdict, "not shown")
+    if case.better is None and shown in ("worse", "better"):
+        shown = "differs"
+    notes = [] if ratio.kind == "bounded" else [found.reason.sentence()]
+    # where the gate decides a run, the row of the view that decided says so
+    notes += [f"the gate decides {found.by}"] if found.by else []
+    return Change(
+        estimate=ratio.estimate if known(ratio.estimate) else None,
+        low=ratio.low if known(ratio.low) else None,
+        high=ratio.high if known(ratio.high) else None,
+        kind=ratio.kind,
+        confidence=float(f"{ratio.confidence:.12g}"),
+        method=ratio.method,
+        shown=shown,
+        notes=(*notes, *(warning.sentence() for warning in found.warnings)),
+    )
 
 
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
@@ -150,66 +193,3 @@ def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
     design = design_of(evidence, policy, subjects)
     return walk(subjects, design), design
-
-
-def is_one_run(pair: Pair) -> bool:
-    """Return whether a pair is what a gate decides: base and head of one run, each as itself."""
-    ours = pair.base.ours and pair.head.ours and len(pair.base.pieces) == 1
-    return ours and not (pair.apart or pair.twice) and (pair.base.side, pair.head.side) == ("base", "head")
-
-
-_OF_GATES = ("threshold", "floor", "family", "min_builds", "inconclusive", "missing", "implausible")
-_UNPAIRED: tuple[Interval, ...] = ("fieller", "fieller-kj", "bootstrap", "bootstrap-bca")
-
-
-def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart: bool) -> Policy:
-    """Settle the rules: those that the options name, otherwise those of the runs; head's where they differ.
-
-    What is left of them is confidence, interval, statistics, units, directions and exactness. The threshold is 0, there
-    is no floor and no family: a finding's verdict is regression or improvement when its own interval excludes 1.
-
-    Args:
-        apart: the two were measured at different times, so that no round has both and nothing can be paired.
-
-    Raises:
-        UserError: rules that cannot be read, or a rule of gates that was set for this command.
-    """
-    for each in options.sets:
-        key = each.partition("=")[0].strip()
-        if key in {f"gate.{name}" for name in _OF_GATES} or key.partition(".")[0] in ("override", "accept"):
-            raise UserError(f"--set {key}: compare has no gate and shows every change; use `perfgate decide`")
-    # head's rules, and the benchmarks of both
-    configs = [run.config for run in (head, base) if run is not None and run.config is not None]
-    named = [
-        {str(b.get("name")) if isinstance(b, dict) else "": b for b in each.get("benchmark") or ()} for each in configs
-    ]
-    together = None
-    if configs:
-        together = Run(config={**configs[0], "benchmark": [*{**named[0], **named[-1], **named[0]}.values()]})
-    policy = policy_of(together, options)
-    return Policy(_opened(policy.config, apart=apart), f"{policy.source}, to compare by", policy.today)
-
-
-def _opened(config: Config, *, apart: bool) -> Config:
-    gate, replace = config.gate, msgspec.structs.replace
-    interval: Interval = gate.interval if gate.interval != "fieller-moderated" else "auto"
-    if apart and interval not in _UNPAIRED:
-        interval = "fieller"
-    opened = replace(
-        gate,
-        threshold=Share(0.0),
-        implausible=Share(0.0),
-        floor=Quantity.parse("0"),
-        family="none",
-        min_builds=2,
-        # only whether an interval excludes 1 is asked
-        detectable=Detectable(0),
-        interval=interval,
-        # of two runs no round has both sides on one machine
-        sessions="random" if apart else gate.sessions,
-    )
-    benchmarks = [
-        replace(own, metric={name: replace(m, threshold=None, floor=None) for name, m in own.metric.items()})
-        for own in config.benchmark
-    ]
-    return replace(config, gate=opened, override=[], accept=[], benchmark=benchmarks)

@@ -61,20 +61,12 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     places = [labelled(argument) for argument in arguments]
     if sum(place == "-" for _, place in places) > 1:
         raise UserError("only one of the files can come from standard input")
-    known: dict[str, tuple[str, Inputs | Reading]] = {}
     found: list[tuple[str | None, str, Inputs | Reading]] = []
     for argument, (label, place) in zip(arguments, places, strict=True):
-        if place in known and not any(c in place for c in "*?["):
-            # the same run twice is one reading
-            found.append((label, *known[place]))
-            continue
         path = Path(place)
         whole = place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place)))
         sources = [Named(label, Source(place, path))] if whole else named([argument], arguments)
-        own = [(each.label, each.source.name, _read(each.source, wanted)) for each in sources]
-        found += own
-        if len(own) == 1:
-            known[place] = own[0][1:]
+        found += [(each.label, each.source.name, _read(each.source, wanted)) for each in sources]
     alike = iter(named_alike([held for _, _, held in found if isinstance(held, Reading)]))
     read_in = []
     for label, name, held in found:
@@ -126,7 +118,6 @@ class Projection(msgspec.Struct, frozen=True):
     filter: Filter | None = None
     benchmarks: tuple[str, ...] = ()
     """Globs; (): all."""
-    metrics: tuple[str, ...] = ()
     level: Level = "build"
     """What each result file of a column is one of."""
 
@@ -138,7 +129,11 @@ class Projection(msgspec.Struct, frozen=True):
     @property
     def whole(self) -> bool:
         """Return whether all that was measured of a benchmark is shown, under its name."""
-        return not (self.renames or self.filter or self.metrics)
+        return not (self.renames or self.filter)
+
+    def wants(self, benchmark: str) -> bool:
+        """Return whether a benchmark is selected."""
+        return not self.benchmarks or any(matches(glob, benchmark) for glob in self.benchmarks)
 
     @property
     def renames(self) -> bool:
@@ -188,16 +183,13 @@ def projected(pieces: Sequence[Piece], projection: Projection) -> list[dict[Valu
         require_known(getattr(projection, option), items, f"--{option}")
     if projection.filter is not None:
         require_known(projection.filter.keys, items, "--filter")
-    for option, globs in (("benchmark", projection.benchmarks), ("metric", projection.metrics)):
-        known = sorted({getattr(item, option) for item in items})
-        if globs and items and not any(matches(glob, name) for glob in globs for name in known):
-            raise UserError(f"--{option} {' '.join(globs)}: {none_of(' '.join(globs), known)}")
+    names, globs = sorted({item.benchmark for item in items}), " ".join(projection.benchmarks)
+    if items and not any(map(projection.wants, names)):
+        raise UserError(f"--benchmark {globs}: {none_of(globs, names)}")
     telling = _telling(pieces, projection)
     parts: list[dict[Value, list[Located]]] = [defaultdict(list) for _ in pieces]
     for piece, part in zip(pieces, parts, strict=True):
-        for column, located in _lines(
-            piece, projection, telling, every=not piece.column or piece.column in projection.by
-        ):
+        for column, located in _lines(piece, projection, telling):
             part[column].append(located)
     shown = (own.record for part in parts for lines in part.values() for own in lines)
     if items and projection.filter is not None and not any(isinstance(r, (Execution, Unsampled)) for r in shown):
@@ -245,10 +237,10 @@ def measurings(piece: Piece) -> list[str]:
 
 
 def _lines(
-    piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]], *, every: bool
+    piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[Value, Located]]:
-    """Yield each line with its column; every: of a file that holds several measurings all, not the newest alone."""
-    newest = None if every else next(reversed(measurings(piece)), None)
+    """Yield each line with its column; of a file that holds several measurings the newest, unless these are columns."""
+    newest = None if piece.column in projection.by else next(reversed(measurings(piece)), None)
     for located in piece.inputs.records:
         record = located.record
         if isinstance(record, (Execution, Unsampled)):
@@ -268,8 +260,7 @@ def _failed(record: Failure, located: Located, piece: Piece, projection: Project
         by_name = all(is_of_name(key) or key in ("file", ".file", "label") for key in projection.filter.keys)
         if not by_name or not projection.filter.test(item):
             return
-    globs = projection.benchmarks
-    if record.benchmark and globs and not any(matches(glob, record.benchmark) for glob in globs):
+    if record.benchmark and not projection.wants(record.benchmark):
         return
     column = tuple(value_of(key, item) for key in projection.by)
     if None in column:
@@ -286,9 +277,7 @@ def _shown(
     columns: dict[Value, dict[str, Any]] = defaultdict(dict)
     metrics = record.metrics if isinstance(record, Execution) else {record.metric: None}
     for item in _items(record, piece):
-        asked = ((projection.benchmarks, item.benchmark), (projection.metrics, item.metric))
-        wanted = all(not globs or any(matches(glob, name) for glob in globs) for globs, name in asked)
-        if wanted and (projection.filter is None or projection.filter.test(item)):
+        if projection.wants(item.benchmark) and (projection.filter is None or projection.filter.test(item)):
             columns[tuple(value_of(key, item) for key in projection.by)][item.metric] = metrics[item.metric]
     if not columns:
         return

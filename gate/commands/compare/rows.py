@@ -1,54 +1,185 @@
-"""Columns -> rows: each column against the base, what only some have, aggregates of other tools, geometric means."""
+"""What a comparison shows: columns, rows, cells and changes; and the rows of aggregates and geometric means."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Literal
 
 import msgspec
 
 from gate.commands.compare.columns import Chosen
-from gate.commands.compare.estimate import EXTREMES, Estimate
-from gate.commands.compare.table import ALL, Cell, Change, Row, Shown
 from gate.directions import told_or_known
 from gate.evidence.aggregates import side_of
-from gate.evidence.records import Located
-from gate.model import SIDES, Better, Execution, Overall, Report, Side, Unsampled, Verdict, reasons
+from gate.model import Better, Commit, Execution, IntervalKind, Overall, RatioInterval, Report, Unsampled
 from gate.model.case import MEAN, canonical, pairs
-from gate.stats.estimate import OF_QUANTILES
 from gate.units import format_confidence, plural, ratio_of, to_base
-from gate.words import views
 from gate.writing.amounts import known
 from gate.writing.phrases import named
-from gate.writing.plain import visible
 
-NOT_SAID = "value"
-"""The statistic of an aggregate of which the file does not say what it is."""
+Shown = Literal["worse", "better", "same", "differs", "not shown", "both 0", ""]
+"""What an interval shows; "": there is none. "not shown": it does not exclude 1."""
 
 
-class RowKey(NamedTuple):
-    """What makes a row: all of it is the same in each of its columns."""
+ALL = "all"
+"""The group of the geometric mean over all rows."""
 
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """A column, and where it comes from."""
+
+    title: str
+    name: str
+    """The files, as the user named them."""
+    side: Literal["base", "head"] | None
+    """Of a run of perfgate the side of it; None: of result files."""
+    commit: Commit | None
+    created: str | None
+    host: str | None
+    counts: dict[str, tuple[int, int]] = {}
+    """The smallest and the largest number of builds, executions and values of any row."""
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """The value of a row in a column, in the base unit."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    """Its own interval over builds; of an aggregate the tool's own."""
+    sd: float | None = None
+    """Standard deviation of its values where it is of one build."""
+    builds: int = 0
+    executions: int = 0
+    values: int = 0
+    """0: not known."""
+    aggregate: bool = False
+    """Another tool gave it without the values behind it."""
+    notes: tuple[str, ...] = ()
+
+
+class Change(RatioInterval, frozen=True, kw_only=True):
+    """The ratio of a column to the first one, with an interval or without."""
+
+    low: float | None = None
+    high: float | None = None
+    df: float | None = None
+    kind: IntervalKind = "withheld"
+    shown: Shown = ""
+    notes: tuple[str, ...] = ()
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """A benchmark, or a geometric mean over some; cells and changes stand in the order of the columns."""
+
+    kind: Literal["benchmark", "geomean"] = "benchmark"
     benchmark: str
-    factors: str
+    """Of a geometric mean its group, "all" where it is over all."""
+    factors: dict[str, Any]
     metric: str
     statistic: str
     unit: str
     better: Better | None
+    recorded: bool = False
+    """No gate would decide on it."""
+    cells: list[Cell | None]
+    changes: list[Change | None]
+    """None of the base column, and where one of both has no value."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def block(self) -> tuple[str, str, str, str]:
+        """What all rows of a block have in common."""
+        return self.metric, self.statistic, self.unit, self.better or ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes a row: all of it is the same in each of its columns."""
+        return self.benchmark, canonical(self.factors), *self.block
 
 
-def _aggregates(records: Sequence[Execution | Unsampled]) -> dict[RowKey, tuple[Cell, dict[str, Any]]]:
-    found: dict[RowKey, list[Unsampled]] = defaultdict(list)
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """All of a comparison."""
+
+    columns: list[Column]
+    base: int
+    """The place of the column that the others are compared with."""
+    rows: list[Row]
+    """Block by block."""
+    identical: list[str]
+    """Benchmarks that one run did not measure, since base and head are the same program."""
+    told: list[str]
+    """What was chosen without being asked."""
+    cautions: list[str]
+    """What all changes rest on, the gravest first."""
+    rest: list[str]
+    """What is not in the table: what cannot be compared, what failed."""
+    warnings: list[str]
+    nothing: str
+    """Why there is no row; "": there is one."""
+    confidences: str
+    """Of one run by itself: how its intervals are meant; "": of a comparison."""
+    alone: bool
+    """Base and head of one run: intervals are those of its gate."""
+
+    @property
+    def blocks(self) -> Sequence[Sequence[Row]]:
+        """The rows of each metric and statistic, unit and direction."""
+        return [[*own] for _, own in groupby(self.rows, key=lambda row: row.block)]
+
+
+NOT_SAID = "value"
+"""The statistic of an aggregate of which the file does not say what it is."""
+_NO_VALUES = "an aggregate has no values, so the change has no interval"
+
+Lines = dict[tuple[str, ...], Row]
+
+
+def line_of(lines: Lines, like: Row, columns: int) -> Row:
+    """Return the row of the same key, an empty one of so many columns where there is none."""
+    if like.key not in lines:
+        empty: list[None] = [None] * columns
+        lines[like.key] = msgspec.structs.replace(like, cells=[*empty], changes=[*empty])
+    return lines[like.key]
+
+
+def add_aggregates(
+    lines: Lines, columns: Sequence[Chosen], base: int, confidence: float, statistics: Sequence[str]
+) -> None:
+    """Add what other tools gave without values, where a column has no values of its own.
+
+    Args:
+        statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
+    """
+    added: list[Row] = []
+    for place, chosen in enumerate(columns):
+        for own in _aggregates(chosen.values):
+            if statistics and own.statistic not in (*statistics, NOT_SAID):
+                continue
+            row = line_of(lines, own, len(columns))
+            if row.cells[place] is None:
+                row.cells[place] = own.cells[0]
+                added.append(row)
+    for row in added:
+        first = row.cells[base]
+        for place, found in enumerate(row.cells):
+            if place != base and first is not None and found is not None and row.changes[place] is None:
+                ratio = ratio_of(row.metric, row.unit, first.value, found.value)
+                row.changes[place] = Change(estimate=ratio, confidence=confidence, method="none", notes=(_NO_VALUES,))
+
+
+def _aggregates(records: Sequence[Execution | Unsampled]) -> Iterator[Row]:
+    """Yield a row of one cell for each case and statistic."""
+    found: dict[tuple[str, str, str, str, str, Better | None], list[Unsampled]] = defaultdict(list)
     for one in records:
         if isinstance(one, Unsampled):
             unit, _ = to_base(one.unit)
             better = told_or_known(one.better, one.metric, unit)
             name = "p50" if one.statistic == "median" else one.statistic
-            found[RowKey(one.benchmark, canonical(one.factors), one.metric, name, unit, better)].append(one)
-    cells = {}
-    for key, lines in found.items():
+            found[one.benchmark, canonical(one.factors), one.metric, name, unit, better].append(one)
+    for (benchmark, _, metric, name, unit, better), lines in found.items():
         first, side, sd = lines[0], side_of(lines), None
         note = f"the mean of {len(lines)} aggregates of another tool, without the values behind them"
         if len(lines) == 1:
@@ -60,158 +191,32 @@ def _aggregates(records: Sequence[Execution | Unsampled]) -> dict[RowKey, tuple[
             value=side.value, low=side.low, high=side.high, sd=sd, builds=side.counts.build, executions=len(lines),
             values=side.counts.iteration, aggregate=True, notes=(note,),
         )  # fmt: skip
-        cells[key] = cell, dict(first.factors)
-    return cells
+        yield Row(
+            benchmark=benchmark, factors=dict(first.factors), metric=metric, statistic=name, unit=unit, better=better,
+            cells=[cell], changes=[],
+        )  # fmt: skip
 
 
-_SHOWN: dict[Verdict, Shown] = {
-    "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
-}  # fmt: skip
-_NO_VALUES = "an aggregate has no values, so the change has no interval"
-_NO_RATIO = "the base is 0, so there is no ratio"
-_EXTREME = "an extreme has no interval"
+def means_of(rows: Sequence[Row], base: int, gate: Report | None) -> list[Row]:
+    """Summarize the rows of one block; the mean over all stands last, below those of its parts.
 
-
-Lines = dict[RowKey, Row]
-
-
-def _row(lines: Lines, key: RowKey, factors: Mapping[str, Any], columns: int) -> Row:
-    if key not in lines:
-        cells, changes = list[Cell | None]([None] * columns), list[Change | None]([None] * columns)
-        lines[key] = Row(kind="benchmark", benchmark=key.benchmark, factors=dict(factors), cells=cells, changes=changes)
-    return lines[key]
-
-
-def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int, titles: Sequence[str]) -> None:
-    """Add the estimates of a column against the base; titles: of all columns."""
-    for each in found:
-        row = _row(lines, _key(each), each.case.factors, len(titles))
-        first = row.cells[base] = row.cells[base] or each.base
-        row.cells[place] = each.head
-        few = [titles[p] for p, cell in ((base, first), (place, each.head)) if cell.builds == 1]
-        row.changes[place] = _change(each, first, each.head, few)
-
-
-def add_alone(lines: Lines, found: Sequence[Estimate], place: int, columns: int) -> None:
-    """Add what a column has and the base lacks, or the other way round: its values, compared with nothing."""
-    for each in found:
-        _row(lines, _key(each), each.case.factors, columns).cells[place] = each.head
-
-
-def lacking(lines: Lines, chosen: Chosen, place: int) -> list[Located]:
-    """Give the executions of a column whose values are in no row yet, each as of base and as of head."""
-    have = {(k.benchmark, k.factors, k.metric) for k, row in lines.items() if row.cells[place] is not None}
-    found: dict[Side, list[Located]] = {side: [] for side in SIDES}
-    for located in chosen.records:
-        e = located.record
-        if isinstance(e, Execution) and e.side == chosen.side:
-            metrics = {n: m for n, m in e.metrics.items() if (e.benchmark, canonical(e.factors), n) not in have}
-            for side, own in found.items() if metrics else ():
-                record = msgspec.structs.replace(e, metrics=metrics, side=side)
-                own.append(Located(record, located.path, located.line))
-    return [*found["base"], *found["head"]]
-
-
-def add_aggregates(
-    lines: Lines, columns: Sequence[Chosen], base: int, confidence: float, statistics: Sequence[str]
-) -> None:
-    """Add what other tools gave without values, where a column has no values of its own.
-
-    Args:
-        statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
+    gate: what decides the one run that is shown, whose overall changes have an interval.
     """
-    cells = [_aggregates(chosen.values) for chosen in columns]
-    added: list[tuple[RowKey, Row]] = []
-    for place, own in enumerate(cells):
-        for key, (cell, factors) in own.items():
-            if statistics and key.statistic not in (*statistics, NOT_SAID):
-                continue
-            row = _row(lines, key, factors, len(columns))
-            if row.cells[place] is None:
-                row.cells[place] = cell
-                added.append((key, row))
-    for key, row in added:
-        first = row.cells[base]
-        for place, found in enumerate(row.cells):
-            if place != base and first is not None and found is not None and row.changes[place] is None:
-                ratio = ratio_of(key.metric, key.unit, first.value, found.value)
-                row.changes[place] = Change(estimate=ratio, confidence=confidence, method="none", notes=(_NO_VALUES,))
-
-
-def _key(each: Estimate) -> RowKey:
-    case = each.case
-    return RowKey(case.benchmark, canonical(case.factors), case.metric, each.statistic, case.unit, case.better)
-
-
-def _change(each: Estimate, base: Cell, cell: Cell, few: Sequence[str]) -> Change:
-    """Write a change; few: the columns of one build, by their titles."""
-    ratio = ratio_of(each.case.metric, each.case.unit, base.value, cell.value)
-    changes: dict[str, Any] = {}
-    if each.statistic in EXTREMES:
-        found = Change(estimate=ratio, confidence=each.ratio.confidence, method="none", notes=(_EXTREME,))
-    else:
-        found = _with_interval(each)
-        if found.kind != "withheld":
-            return found
-        if base.value == 0 and found.estimate is None:
-            # a gate may have a floor for such a case, a comparison has none
-            both = cell.value == 0
-            changes = {"method": "exact", "shown": "both 0" if both else "", "notes": () if both else (_NO_RATIO,)}
-        elif base.builds == cell.builds == 1 and found.estimate is not None and base.value > 0:
-            changes = {"estimate": ratio}
-    if few and isinstance(each.reason, (reasons.OneUnit, reasons.FewValues)):
-        # first that there is one build, where that is why there is no interval: more values would not help
-        of = "of each" if len(few) == 2 else f"of {visible(few[0])}"
-        said = f"one build {of}: no interval, since the variation between builds is unknown"
-        kept = [w.sentence() for w in each.warnings if getattr(w, "what", "") not in OF_QUANTILES]
-        changes["notes"] = (said, *kept)
-    return msgspec.structs.replace(found, **changes)
-
-
-def _with_interval(each: Estimate) -> Change:
-    ratio = each.ratio
-    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(each.verdict, "not shown")
-    if each.case.better is None and shown in ("worse", "better"):
-        shown = "differs"
-    reason = [] if ratio.kind == "bounded" else [each.reason.sentence()]
-    # where the gate decides a run, the row of the view that decided says so
-    by = views.clause(each.finding) if each.finding is not None else ""
-    reason += [f"the gate decides {by}"] if by else []
-    return Change(
-        estimate=ratio.estimate if known(ratio.estimate) else None,
-        low=ratio.low if known(ratio.low) else None,
-        high=ratio.high if known(ratio.high) else None,
-        kind=ratio.kind,
-        confidence=float(f"{ratio.confidence:.12g}"),
-        method=ratio.method,
-        shown=shown,
-        notes=(*reason, *(warning.sentence() for warning in each.warnings)),
-    )
-
-
-# --- geometric means --------------------------------------------------------------------------------------------------
-
-
-def means_of(rows: Sequence[Row], key: RowKey, base: int, gate: Report | None) -> list[Row]:
-    """Summarize the rows of one metric and statistic; the mean over all stands last, below those of its parts.
-
-    key: of one of the rows. gate: what decides the one run that is shown, whose overall changes have an interval.
-    """
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         suite, slash, _ = row.benchmark.partition("/")
         if slash:
-            groups.setdefault(suite, []).append(row)
+            groups[suite].append(row)
     # a group of all rows says nothing that the mean over all does not
     parts = {name: own for name, own in groups.items() if 1 < len(own) < len(rows)}
     parts |= {ALL: [*rows]} if len(rows) > 1 else {}
-    decided = gate.overall if gate is not None and key.statistic == MEAN else []
-    bounded = {o.group: o for o in decided if o.metric == key.metric and o.ratio.kind == "bounded"}
-    found = (_mean_row(name, own, key, base, bounded.get(name)) for name, own in parts.items())
-    return [row for row in found if row is not None]
+    decided = gate.overall if gate is not None and rows[0].statistic == MEAN else []
+    bounded = {o.group: o for o in decided if o.metric == rows[0].metric and o.ratio.kind == "bounded"}
+    found = (_mean_row(name, own, base, bounded.get(name)) for name, own in parts.items())
+    return [row for row in found if any(row.cells) or any(row.changes)]
 
 
-def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, decided: Overall | None) -> Row | None:
+def _mean_row(group: str, rows: Sequence[Row], base: int, decided: Overall | None) -> Row:
     places = range(len(rows[0].cells))
     everywhere = [
         [cell.value for cell in row.cells if cell is not None and known(cell.value) and cell.value > 0] for row in rows
@@ -221,18 +226,16 @@ def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, decided: 
     if len(everywhere) > 1:
         logs = zip(*(map(math.log, values) for values in everywhere), strict=True)
         cells = [Cell(value=math.exp(math.fsum(own) / len(own))) for own in logs]
-    changes = [None if place == base else _mean_change(rows, key, place, decided, len(everywhere)) for place in places]
-    if not any(cells) and not any(changes):
-        return None
+    changes = [None if place == base else _mean_change(rows, place, decided, len(everywhere)) for place in places]
     notes: tuple[str, ...] = ()
     if 1 < len(everywhere) < len(rows):
         notes = (f"values are of the {plural(len(everywhere), 'row')} that all columns have",)
-    return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
+    return msgspec.structs.replace(
+        rows[0], kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes
+    )
 
 
-def _mean_change(
-    rows: Sequence[Row], key: RowKey, place: int, decided: Overall | None, everywhere: int
-) -> Change | None:
+def _mean_change(rows: Sequence[Row], place: int, decided: Overall | None, everywhere: int) -> Change | None:
     """Summarize the changes of a column; everywhere: how many rows the values beside it are of."""
     counted = [(row, change) for row in rows if (change := row.changes[place]) and change.estimate]
     if len(counted) < 2:
@@ -245,10 +248,10 @@ def _mean_change(
         notes = (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if len(counted) != everywhere else ()
         estimate = math.exp(math.fsum(math.log(change.estimate or 1) for _, change in counted) / len(counted))
         return Change(estimate=estimate, confidence=counted[0][1].confidence, method="none", notes=notes)
-    ratio, left = decided.ratio, decided.dropped
+    ratio, left, better = decided.ratio, decided.dropped, rows[0].better
     shown: Shown = "not shown"
     if ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high:
-        shown = "differs" if key.better is None else "worse" if (ratio.low > 1) == (key.better == "lower") else "better"
+        shown = "differs" if better is None else "worse" if (ratio.low > 1) == (better == "lower") else "better"
     return Change(
         estimate=ratio.estimate, low=ratio.low, high=ratio.high, kind=ratio.kind,
         confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=shown,

@@ -10,7 +10,6 @@ from gate.cli.catalogue import headings, kind, setting_keys
 from gate.cli.command import Command, command_names, command_of
 from gate.cli.options import argument
 
-_SHELLS = ("bash", "fish", "zsh")
 _BESIDE = {"file": "file", "rules": "file", "folder": "folder", "setting": "setting"}
 """What a shell does besides, by kinds of values: it lists files or folders, or puts no blank behind a word."""
 
@@ -19,16 +18,14 @@ _BESIDE = {"file": "file", "rules": "file", "folder": "folder", "setting": "sett
 class Options:
     """For which shell."""
 
-    shell: str = argument("shell that reads the script", metavar="SHELL", choices=_SHELLS)
+    shell: str = argument("shell that reads the script", metavar="SHELL", choices=("bash", "fish", "zsh"))
     line: tuple[str, ...] = argument("a line to complete, which the script asks", metavar="WORD", nargs="...")
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Print the script; or what completes a line: first, behind a tab, what the shell does besides."""
     if not options.line:
-        from gate.commands.completion.shells import SCRIPTS
-
-        out.write(SCRIPTS[options.shell])
+        out.write(_SCRIPTS[options.shell])
         return 0
     also, found = candidates(options.line)
     out.writelines([f"\t{also}\n", *(f"{word}\t{about}\n" for word, about in found.items())])
@@ -89,3 +86,87 @@ def _refs() -> Iterator[str]:
 
     command = ["git", "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"]
     yield from subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+
+
+# Scripts for bash 3.2, fish 3 and zsh 5, and later ones.
+
+_BASH = r"""# perfgate completion for bash; written by `perfgate completion bash`
+
+_perfgate() {
+    local IFS=$'\n' cur=${COMP_WORDS[COMP_CWORD]} each also=""
+    COMPREPLY=()
+    while read -r each; do
+        case $each in
+            $'\t'*) also=${each#?} ;;
+            *) COMPREPLY+=("$(printf '%q' "${each%%$'\t'*}")") ;;
+        esac
+    done < <(command perfgate completion bash -- "${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
+    [[ $cur != "=" ]] || cur=""
+    # outside of a completion, as in a test, there is no compopt to ask
+    case $also in
+        file) COMPREPLY=($({ printf '%s\n' "${COMPREPLY[@]}"; compgen -f -- "$cur"; } | sort -u)) ;;
+        folder) COMPREPLY=($(compgen -d -- "$cur")) ;;
+        setting) compopt -o nospace 2>/dev/null || true; return ;;
+        *) return ;;
+    esac
+    compopt -o filenames 2>/dev/null || true
+}
+
+complete -F _perfgate perfgate
+"""
+
+_FISH = r"""# perfgate completion for fish; written by `perfgate completion fish`
+
+function __perfgate
+    set -l written (commandline -ct)
+    # what stands behind an option and "=" is completed with it
+    set -l begin (string match -r -- '^--[^=]*=' "$written")
+    set -l value (string replace -- "$begin" '' "$written")
+    # a quote may still be open
+    set -l current "$begin"(string replace -r -- '^["\']' '' "$value" | string unescape)
+    set -l before (commandline -opc)
+    set -l found (command perfgate completion fish -- $before "$current" 2>/dev/null)
+    set -l also $found[1]
+    set -e found[1]
+    switch "$also"
+        case '*file'
+            set -a found (complete -C "'' $value")
+        case '*folder'
+            set -a found (complete -C "'' $value" | string match -r '.*/(?=\t|$)')
+    end
+    set -q found[1]; and printf '%s\n' "$begin"$found
+end
+
+complete -c perfgate -f -a '(__perfgate)'
+"""
+
+_ZSH = r"""#compdef perfgate
+# perfgate completion for zsh; written by `perfgate completion zsh`
+
+_perfgate() {
+    local -a line=("${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}")
+    local -a lines=("${(@f)$(command perfgate completion zsh -- "${(@)line}" 2>/dev/null)}")
+    local also=${lines[1]#$'\t'} each
+    local -a found=()
+    for each in "${(@)lines[2,-1]}"; do
+        found+=("${${each%%$'\t'*}//:/\\:}:${each#*$'\t'}")
+    done
+    [[ $words[CURRENT] != --*=* ]] || compset -P '*='
+    case $also in
+        file) _describe -t words perfgate found; _files ;;
+        folder) _files -/ ;;
+        setting) _describe -t words perfgate found -S '' ;;
+        *) _describe -t words perfgate found ;;
+    esac
+}
+
+if [[ $funcstack[1] == _perfgate ]]; then
+    _perfgate "$@"
+else
+    # read by eval or source, not found in fpath
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+    compdef _perfgate perfgate
+fi
+"""
+
+_SCRIPTS = {"bash": _BASH, "fish": _FISH, "zsh": _ZSH}

@@ -38,9 +38,8 @@ from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
 from harness.errors import SourceError
-from harness.source.base_and_head import Source, default_branch
+from harness.source.base_and_head import Source, default_branch, patched
 from harness.source.repository import Repository, files_at
-from harness.source.snapshot import patched
 
 LONGER = 0.25
 _FOLDER = Path(DEFAULT_FOLDER) / "drill"
@@ -141,11 +140,9 @@ class _Drill:
         gate = job.project.settings.rules
         decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
-        exercise = Exercise(name, what, held, folder=str(job.out))
-        if name == "slower":
-            same = [each.benchmark for each in decided.report.identical]
-            exercise = msgspec.structs.replace(exercise, same=same, patched=self.options.patch is not None)
-        return exercise, decided
+        same = [each.benchmark for each in decided.report.identical] if name == "slower" else []
+        patched = name == "slower" and self.options.patch is not None
+        return Exercise(name, what, held, folder=str(job.out), same=same, patched=patched), decided
 
     def edited(
         self, name: Name, edit: Callable[[Repository, str, Config], tuple[str, str] | None], what: str, why: str
@@ -228,7 +225,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     why = "there is no source file of a language whose comments are known"
     harmless = drill.edited("harmless", edits.harmless, "a comment was added to {}", why)
     what, why = (
-        "{} of head began with a line that no language has",
+        "a line that no language has stood in place of {} of head",
         "no source but those that the commands name is known",
     )
     broken = drill.edited("sources", edits.broken, what, why)

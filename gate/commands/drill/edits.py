@@ -13,8 +13,8 @@ from gate.config.commands import as_text
 from gate.config.types import Config
 from gate.model import UserError
 from gate.units import plural
+from harness.source.base_and_head import changed
 from harness.source.repository import Entry, Repository, files_at
-from harness.source.snapshot import changed
 
 _HASH, _SLASHES = "#", "//"
 _COMMENTS = {
@@ -53,12 +53,11 @@ def harmless(repository: Repository, revision: str, config: Config) -> tuple[str
     if not sources:
         return None
 
-    def size(entry: Entry) -> int:
-        return int(repository.git.line("cat-file", "-s", entry.object))
-
     own = [each for each in sources if not _BESIDE & set(PurePosixPath(each.path).parts[:-1])] or sources
     by_name = [each for each in own if any(repository.inside(word) == each.path for word in named)]
-    chosen = max(by_name or own, key=size)
+    objects = "".join(f"{each.object}\n" for each in by_name or own).encode()
+    sizes = map(int, repository.git.run("cat-file", "--batch-check=%(objectsize)", stdin=objects).split())
+    _, chosen = max(zip(sizes, by_name or own, strict=True), key=lambda each: each[0])
     text = repository.git.run("cat-file", "blob", chosen.object)
     line = f"{_COMMENTS[PurePosixPath(chosen.path).suffix]} {_LINE}\n".encode()
     content = text + (b"" if text.endswith(b"\n") or not text else b"\n") + line
@@ -66,7 +65,7 @@ def harmless(repository: Repository, revision: str, config: Config) -> tuple[str
 
 
 def broken(repository: Repository, revision: str, config: Config) -> tuple[str, str] | None:
-    """Begin each source of the project by a line that no compiler and no interpreter takes; None: there is none.
+    """Replace each source of the project by a line that no compiler and no interpreter takes; None: there is none.
 
     What a benchmark's command names, and what lies among benchmarks, tests and tools, stays as it is.
 
@@ -80,9 +79,7 @@ def broken(repository: Repository, revision: str, config: Config) -> tuple[str, 
         place = PurePosixPath(entry.path)
         aside = {*map(str.lower, place.parts[:-1])} & _TOOLS or _STEERS.fullmatch(place.name.lower())
         if _is_source(entry) and not aside and entry.path not in named:
-            text = repository.git.run("cat-file", "blob", entry.object)
-            first, end, rest = text.partition(b"\n") if text.startswith(b"#!") else (b"", b"", text)
-            files[entry.path] = first + end + _BROKEN + rest
+            files[entry.path] = _BROKEN
     if not files:
         return None
     return changed(repository, revision, files, "perfgate drill: broken sources"), plural(len(files), "source")

@@ -11,7 +11,7 @@ import msgspec
 from gate.codes import Exit, MisuseError
 from gate.commands.history.command import ExportOptions
 from gate.model import LEVELS, Level, Side
-from gate.model.history import Change, HistoryRecord, Measured
+from gate.model.history import Change, HistoryRecord
 from gate.report.formats.csv import cell
 from gate.report.outputs import deliver
 from gate.run.memory import opened
@@ -26,23 +26,17 @@ _Column = Callable[[HistoryRecord, Change], _Value]
 
 
 def _side(side: Side) -> dict[str, _Column]:
-    def column(read: Callable[[Measured], _Value]) -> _Column:
-        def value(_: HistoryRecord, change: Change) -> _Value:
-            measured = change.base if side == "base" else change.head
-            return None if measured is None else read(measured)
+    def read(name: str) -> _Column:
+        # nothing of a side that was not measured
+        return lambda _, change: getattr(getattr(change, side), name, None)
 
-        return value
+    def variance(level: Level) -> _Column:
+        return lambda _, change: next(
+            (each.relative for each in getattr(getattr(change, side), "spread", ()) if each.level == level), None
+        )
 
-    def variance(level: Level) -> Callable[[Measured], _Value]:
-        return lambda measured: next((each.relative for each in measured.spread if each.level == level), None)
-
-    return {
-        side: column(lambda m: m.value),
-        f"{side}_builds": column(lambda m: m.builds),
-        f"{side}_executions": column(lambda m: m.executions),
-        f"{side}_iterations": column(lambda m: m.iterations),
-        **{f"{side}_var_{level}": column(variance(level)) for level in LEVELS},
-    }
+    counts = {f"{side}_{name}": read(name) for name in ("builds", "executions", "iterations")}
+    return {side: read("value"), **counts, **{f"{side}_var_{level}": variance(level) for level in LEVELS}}
 
 
 def _limit(change: Change, sign: int) -> float | None:

@@ -1,9 +1,10 @@
-"""perfgate history trend: the chain of ratios of each case, its level at each commit, and the pictures of its page."""
+"""perfgate history trend: the chain of ratios of each case, its level at each commit, its words and its pictures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any, TextIO
 
 import msgspec
@@ -11,21 +12,23 @@ import numpy as np
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.commands.history import trend_words as words
 from gate.commands.history.command import TrendOptions
 from gate.config.rules import matches
 from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
 from gate.model import UserError
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
+from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
+from gate.stats.rounding import Array, Ints
 from gate.stats.series import Interval
-from gate.store.series import CaseTrend, Run, Trend, chained, followed, series, trend
-from gate.units import format_share, plural
-from gate.writing.phrases import none_of
+from gate.store.series import CaseTrend, Run, Segment, Series, Trend, chained, followed, series, trend
+from gate.units import agree, format_share, plural
+from gate.words import views
+from gate.writing.amounts import changed
+from gate.writing.phrases import listed, none_of
 from gate.writing.plain import clip, visible
 
 
@@ -73,18 +76,18 @@ def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
     rows = []
     for case in trend.cases:
         sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
-        texts = [words.name(case.series), *words.moved(case), *sds]
+        texts = [_name(case.series), *_moved(case), *sds]
         rows.append(Row([*map(Cell, texts)]))
-    headline = words.headline(trend)
+    headline = _headline(trend)
     return Document(
         tool="perfgate history trend",
         title=headline,
         sections=[
-            [Said("" if own else headline), Said(words.span(trend))],
+            [Said("" if own else headline), Said(_span(trend))],
             [Table("changes", "changes", columns, rows, most=_SHOWN)] if rows else [],
-            [Items(words.machines(trend), "rest", "machines")],
+            [Items(_machines(trend), "rest", "machines")],
             *own,
-            [Items(list(words.notes(trend)), "advice")],
+            [Items(list(_notes(trend)), "advice")],
         ],
         elsewhere="in the JSON",
         footer="Written by perfgate history trend, which reports and does not gate; `perfgate check` decides.",
@@ -163,14 +166,143 @@ def _ratios(name: str, found: Interval) -> dict[str, float | None]:
     return {key: math.exp(log) if math.isfinite(log) and abs(log) <= 700 else None for key, log in logs}
 
 
+_SHORT = 10
+"""Digits of a commit that are shown."""
+_FACTS = 4
+_ALTERNATING = 8
+"""More stretches of machines than this are counted, not listed."""
+_SUBJECT = 60
+_LARGEST = 700.0
+"""Of a logarithm: beyond it no ratio is a number."""
+_FACT = 40
+
+
+def _name(of: Series) -> str:
+    """Name a case: "parse", "parse, active time", "request, latency p99, size=10"."""
+    quantity = views.quantity(of.id.metric, of.id.statistic)
+    return visible(", ".join(part for part in (of.id.benchmark, quantity, of.id.factors) if part not in ("", "time")))
+
+
+def _commit(commit: str) -> str:
+    """Write a commit as people do."""
+    return visible(commit)[:_SHORT]
+
+
+def _day(when: str | None) -> str:
+    """Write the day of a time; "unknown" where there is none."""
+    return visible(when)[:10] if when else "unknown"
+
+
+def _change(log: float) -> str:
+    """Write a logarithm as a change; sums of what a ref holds may be larger than any number."""
+    return changed(math.exp(min(max(log, -_LARGEST), _LARGEST)))
+
+
+def _limits(found: Interval) -> str:
+    """Write an interval in log as changes: "+2.1% to +6.2%"."""
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return "no interval"
+    return f"{_change(found.low)} to {_change(found.high)}"
+
+
+def _headline(trend: Trend) -> str:
+    """Say in a line what is shown."""
+    links = trend.chain.links
+    if not links:
+        return "Nothing to show: no commit of the history was measured against its parent."
+    commits = plural(sum(not link.gap for link in links), "commit")
+    return f"{plural(len(trend.cases), 'case')} over {commits}"
+
+
+def _span(trend: Trend) -> str:
+    """Say from when to when the history reaches, and on how many classes of machine."""
+    links = trend.chain.links
+    if not links:
+        return ""
+    days = [_day(link.committed) for link in (links[0], links[-1])]
+    classes = f"{trend.machines} {agree(trend.machines, 'class', 'classes')} of machine"
+    return f"{_commit(links[0].parent)} to {_commit(links[-1].commit)}, {days[0]} to {days[1]}, {classes}"
+
+
+def _moved(case: CaseTrend) -> list[str]:
+    """Say how far a case moved from its first commit to its last: by the chain, and by its level."""
+
+    def told(found: Interval) -> str:
+        return f"{_change(found.estimate)} ({_limits(found)})"
+
+    chain = f"unknown at {plural(case.unmeasured, 'step')}" if case.unmeasured else told(case.chain)
+    return [chain, "unknown" if case.level is None else told(case.level)]
+
+
+def _machines(trend: Trend) -> list[str]:
+    """Name the changes of the machine: what began with which commit."""
+    found = trend.segments[1:]
+    if not found:
+        return []
+    if len(found) > _ALTERNATING:
+        names = listed([visible(name) for name, _ in groupby(sorted(segment.name for segment in trend.segments))], 4)
+        return [f"Runs alternate between {trend.machines} classes of machine ({names}), {len(found)} times."]
+    return [_machine(segment, trend) for segment in found]
+
+
+def _machine(segment: Segment, trend: Trend) -> str:
+    """Say what changed with a segment."""
+    link = trend.chain.links[segment.first]
+    shown = [
+        f"{visible(name)} {' → '.join(clip(visible('none' if v is None else str(v)), _FACT) for v in values)}"
+        for name, *values in segment.changed[:_FACTS]
+    ]
+    facts = ", ".join(shown) or "other facts"
+    more = f" and {len(segment.changed) - _FACTS} more" if len(segment.changed) > _FACTS else ""
+    return f"From {_commit(link.commit)} ({_day(link.committed)}) on another machine: {facts}{more}."
+
+
+def _notes(trend: Trend) -> Iterator[str]:
+    """Say what the numbers are, what was left out, and what to do about a change."""
+    chain = trend.chain
+    if trend.cases:
+        yield (
+            "chain: the product of all ratios to the parent. level: the last commit against the first, by ratios and "
+            "levels of days together. Both with their 95% interval."
+        )
+        yield "± are standard deviations: of the ratio of one run, and of its level from day to day."
+    if trend.views:
+        yield (
+            "Of each benchmark that has several views, the one is shown that decided most often. Where another decided "
+            f"alone, its ratio stands in. `perfgate history export` has {plural(trend.views, 'other view')}."
+        )
+    gaps = sum(link.gap for link in chain.links)
+    if gaps:
+        yield (
+            f"{plural(gaps, 'gap')} in the chain: commits in between were not measured against their parents. "
+            "A gap is bridged by levels of the same machine before and after it, with the variance of days."
+        )
+    if chain.aside:
+        yield f"{plural(len(chain.aside), 'record')} of other branches {agree(len(chain.aside), 'is', 'are')} left out."
+    again = len(chain.controls) + len(chain.pinned)
+    if again:
+        yield f"{plural(again, 'record')} of commits that were measured again {agree(again, 'is', 'are')} left out."
+    few = [case.series for case in trend.cases if case.day_sd is None]
+    if few:
+        named = listed([_name(of) for of in few])
+        yield f"Too few runs to know how much days differ, so only ratios count: {named}."
+    if trend.problems:
+        named = agree(len(trend.problems), "it", "them")
+        yield f"{plural(len(trend.problems), 'record')} cannot be read; the JSON and standard error name {named}."
+    if chain.links:
+        ends = f"--good {_commit(chain.links[0].parent)} --bad {_commit(chain.links[-1].commit)}"
+        yield (
+            "A trend calls no change. `perfgate check --creep` tests for a slow one against a pinned commit or tag; "
+            f"`perfgate bisect {ends} --benchmark NAME` finds the commit that made one."
+        )
+
+
 _WIDTH, _HEIGHT = 960, 300
-_TOP, _BOTTOM, _RIGHT = 46, 240, 946
+_TOP, _BOTTOM, _RIGHT = 46, 240, 915
 _LEAST_HALF = 0.02
 """Half the height of the axis at least, in log: noise of a per cent looks like noise."""
 _FEW = 120
 """So many commits get a mark each."""
-_DATES = 12
-_LETTER = 0.62
 
 
 def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
@@ -182,13 +314,12 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
         prefix: what ids begin with.
         tips: stretches with a text at most; of more commits several share one.
     """
-    name, count = words.name(case.series), case.path.level.size
+    name, count = _name(case.series), case.path.level.size
     sheet = Sheet(_WIDTH, _HEIGHT, phone=False)
     # choose the height: of all levels, and of the intervals as far as these do not flatten them
     path = case.path
-    low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
-    if low > high:
-        low = high = 0.0
+    finite = path.level[np.isfinite(path.level)]
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     reach = max(_LEAST_HALF, 0.6 * (high - low))
     low = max(np.nanmin([low, *path.low]), low - reach)
     high = min(np.nanmax([high, *path.high]), high + reach)
@@ -198,36 +329,33 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     marks = change_ticks(y, lambda _: 30)
     left = max(tick_room(marks), 70)
     x = Axis(0, max(count - 1, 1), left + 6, _RIGHT)
-    _machines(sheet, x, trend, left)
+    borders = [x.at(each.first + 0.5) for each in trend.segments[1:]]
+    sheet.lines("hair-identical", [[(at, _TOP), (at, _BOTTOM)] for at in borders])
     grid(sheet, y, marks, left, _RIGHT)
     sheet.lines("axis", [[(left, y.at(0)), (_RIGHT, y.at(0))]])
     sheet.text(12, 20, "level, relative to the start", "soft")
-    areas: list[list[Point]] = []
-    curves: list[list[Point]] = []
-    for piece in np.unique(path.piece):
-        known = np.flatnonzero((path.piece == piece) & np.isfinite(path.level)).tolist()
-        curves.append([(x.at(k), y.at(float(path.level[k]))) for k in known])
-        bounded = [k for k in known if math.isfinite(path.low[k])]
-        lows, highs = ([(x.at(k), y.at(float(each[k]))) for k in bounded] for each in (path.low, path.high))
-        areas.append([*lows, *reversed(highs)])
-    sheet.lines("spread", [area for area in areas if len(area) > 2], closed=True)
-    sheet.lines("line-head", [curve for curve in curves if curve])
+
+    def points(places: Ints, heights: Array) -> list[Point]:
+        return [*zip(x.all(places.astype(np.float64)), y.all(heights[places]), strict=True)]
+
+    known = [np.flatnonzero((path.piece == piece) & np.isfinite(path.level)) for piece in np.unique(path.piece)]
+    bounded = [places[np.isfinite(path.low[places])] for places in known]
+    areas = [[*points(own, path.low), *reversed(points(own, path.high))] for own in bounded if own.size > 1]
+    curves = [points(places, path.level) for places in known if places.size]
+    sheet.lines("spread", areas, closed=True)
+    sheet.lines("line-head", curves)
     if count <= _FEW:
         sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
-    days = ["", *(words.day(link.committed) for link in trend.chain.links)]
-    dated = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
-    half = room("2026-01-31", LETTERS) / 2
-    if labels := [(x.at(k), days[k]) for k in dated if x.at(k) + half <= _WIDTH]:
-        sheet.row(_BOTTOM + 24, labels, "soft")
-    else:
-        sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
+    dates = [(x.at(place), _day(link.committed)) for place, link in enumerate(trend.chain.links, 1)]
+    sheet.row(_BOTTOM + 24, dates, "soft")
     sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft", "middle")
     # a text over each commit, or each few where there are more than fit
     runs: dict[int, list[Run]] = {}
     for run in case.series.runs:
         runs.setdefault(run.step, []).append(run)
-    for first in range(0, count, math.ceil(count / tips)):
-        last = min(first + math.ceil(count / tips), count) - 1
+    each_few = math.ceil(count / tips)
+    for first in range(0, count, each_few):
+        last = min(first + each_few, count) - 1
         texts = [_tip(place - 1, case, trend, runs.get(place - 1, [])) for place in dict.fromkeys((first, last))]
         sheet.tip(x.at((first + last) / 2), _TOP, _BOTTOM, "\n… ".join(texts))
     levels = np.nan_to_num(case.path.level)
@@ -243,37 +371,21 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     return sheet.picture(prefix, f"Level of {name} over the commits", f"{plural(count, 'commit')}.", said)
 
 
-def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
-    """Shade every other machine, and name each where there is room: by what is new of it, the first by itself."""
-    stripes = []
-    machines = trend.segments
-    for number, each in enumerate(machines):
-        begin = left if number == 0 else x.at(each.first + 0.5)
-        end = _RIGHT if each is machines[-1] else x.at(each.last + 1.5)
-        if number % 2:
-            stripes.append([(begin, _TOP - 18), (end, _TOP - 18), (end, _BOTTOM), (begin, _BOTTOM)])
-        if len(machines) > 1:
-            name = visible(", ".join(f"{fact} {after}" for fact, _, after in each.changed[:2]) or each.name)
-            fitting = int((end - begin - 8) / (LETTERS * _LETTER))
-            if fitting >= min(len(name), 6):
-                sheet.text(begin + 4, _TOP - 5, clip(name, fitting), "soft", full=words.machine(each, trend))
-    sheet.lines("stripe", stripes, closed=True)
-    borders = [x.at(each.first + 0.5) for each in machines[1:]]
-    sheet.lines("hair-identical", [[(at, _TOP - 18), (at, _BOTTOM)] for at in borders])
-
-
 def _tip(step: int, case: CaseTrend, trend: Trend, runs: list[Run]) -> str:
     link = trend.chain.links[max(step, 0)]
     if step < 0:
-        return f"{words.short(link.parent)}, the commit before the first"
-    title = words.commit(link.commit, link.subject)
+        return f"{_commit(link.parent)}, the commit before the first"
+    title = (
+        f'{_commit(link.commit)} "{clip(visible(link.subject), _SUBJECT)}"' if link.subject else _commit(link.commit)
+    )
     if not runs:
         return f"{title}: not measured"
-    lines = [f"{title}, {words.day(link.committed)}; level {words.level(case, step + 1)}"]
+    level = float(case.path.level[step + 1])
+    lines = [f"{title}, {_day(link.committed)}; level {_change(level) if math.isfinite(level) else 'unknown'}"]
     for run in runs:
         builds = f", {plural(run.builds, 'build')}" if run.builds else ", the same program"
         outlier = "; an outlier of the machine" if run.outlier else ""
-        lines.append(f"to its parent {words.change(run.ratio.estimate)} ({words.limits(run.ratio)}){builds}{outlier}")
+        lines.append(f"to its parent {_change(run.ratio.estimate)} ({_limits(run.ratio)}){builds}{outlier}")
     return "\n".join(lines)
 
 
@@ -291,7 +403,7 @@ def cases(found: Trend) -> list[list[Part]]:
     folds: list[Part] = []
     captions = dict[str, None]()
     for number, case in enumerate(found.cases, 1):
-        figures, name = [], words.name(case.series)
+        figures, name = [], _name(case.series)
         if number <= _PICTURES:
             figures.append(picture(case, found, f"case-{number}-picture", most).figure("trend", "Level"))
             captions[figures[0].caption] = None

@@ -135,11 +135,8 @@ def _with_lock(tree: Tree, found: Found) -> Found:
 
 def _packages(tree: Tree, ask: Asked) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield the packages, and whether each is one that cargo builds when none is named."""
-    manifests = [
-        p for p in tree.files if PurePosixPath(p).name == "Cargo.toml" and not _ASIDE & {*PurePosixPath(p).parts}
-    ]
     seen: set[str] = set()
-    for manifest in manifests[:40]:
+    for manifest in tree.named("Cargo.toml", aside=_ASIDE)[:40]:
         if manifest in seen:
             continue
         seen.add(manifest)

@@ -49,7 +49,7 @@ class _Project(NamedTuple):
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find the project at the top, or the nearest one below; None without one."""
-    files = [p for p in tree.files if PurePosixPath(p).name == _FILE and not OTHERS & {*PurePosixPath(p).parts}]
+    files = tree.named(_FILE, aside=OTHERS)
     begin = [posixpath.dirname(p) for p in files if p.count("/") <= 2 and (p == _FILE or _PROJECT.search(tree.text(p)))]
     if not begin:
         return None

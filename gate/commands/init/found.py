@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterable
@@ -212,13 +213,14 @@ def tests(name: str, command: list[str] | str) -> Measured:
     return Measured(name, command, comment, rank=Rank.TESTS)
 
 
-def within(folder: str, words: list[str]) -> list[str] | str:
-    """Return a command that is run in a folder of the project, whose own paths are those of the project."""
+def within(folder: str, words: list[str], paths: Collection[str] = ()) -> list[str] | str:
+    """Return a command that is run in a folder of the project; paths: words that are files, beside those with "./"."""
     if folder in ("", "."):
         return words
-    up = "../" * len(PurePosixPath(folder).parts)
-    first = up + words[0].removeprefix("./") if words[0].startswith("./") else words[0]
-    return f"cd {shlex.quote(folder)} && {shlex.join([first, *words[1:]])}"
+    moved = [posixpath.relpath(w, folder) if w.startswith("./") or w in paths else w for w in words]
+    # a program beside it is named by its path as well
+    first = f"./{moved[0]}" if moved[0] != words[0] and "/" not in moved[0] else moved[0]
+    return f"cd {shlex.quote(folder)} && {shlex.join([first, *moved[1:]])}"
 
 
 def like(command: list[str] | str, text: str) -> list[str] | str:

@@ -22,6 +22,7 @@ from gate.commands.init.found import (
     program,
     suite_plan,
     tests,
+    within,
 )
 from gate.commands.init.tree import Tree, folder_of
 
@@ -52,7 +53,7 @@ class _Package(NamedTuple):
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find the module or modules; None without a go.mod anywhere."""
-    modules = [folder_of(p) for p in tree.files if PurePosixPath(p).name == "go.mod" and not _unseen(p)]
+    modules = [folder_of(p) for p in tree.named("go.mod") if not _unseen(p)]
     packages = [each for module in modules[:20] for each in _packages(tree, ask, module, modules)]
     benched = [each for each in packages if _BENCHMARK.search(each.tests)]
     place = modules[0] if modules and "" not in modules else ""
@@ -119,7 +120,8 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
     ]
     options = ["-test.run=^$", "-test.bench=.", f"-test.benchtime={1000 * length:.0f}ms"]
     measured = [
-        Measured(name, _command(each, built[0], options), [], "go", built=built)
+        # a test finds its data where its package lies
+        Measured(name, within(each.folder, [f"./{built[0]}", *options]), [], "go", built=built)
         for name, each, built in zip(names, packages, own, strict=True)
     ]
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
@@ -132,14 +134,6 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
         "go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place,
         name=_name(tree), others=tuple(others),
     )  # fmt: skip
-
-
-def _command(package: _Package, binary: str, options: list[str]) -> list[str] | str:
-    # a test finds its data where its package lies
-    if not package.folder:
-        return [f"./{binary}", *options]
-    own = posixpath.relpath(binary, package.folder)
-    return f"cd {shlex.quote(package.folder)} && {shlex.join([own if '/' in own else f'./{own}', *options])}"
 
 
 def _programs(tree: Tree, packages: list[_Package]) -> tuple[str, list[str]]:
@@ -199,7 +193,7 @@ def _of_tests(tree: Tree, packages: list[_Package]) -> Found | None:
     folders, rows = kept([each.folder for each in packages], "packages with tests")
     packages = [each for each in packages if each.folder in folders]
     build, binaries = _programs(tree, packages)
-    commands = [_command(each, binary, []) for each, binary in zip(packages, binaries, strict=True)]
+    commands = [within(each.folder, [f"./{binary}"]) for each, binary in zip(packages, binaries, strict=True)]
     each = [f"({shlex.join(own) if isinstance(own, list) else own})" for own in commands]
     measured = tests("tests", commands[0] if len(commands) == 1 else " && ".join(each))
     return Found("go", "tests", [measured], build, _LINKED, artifacts=binaries, products=binaries, rows=rows)

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
-from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init import c_sources, cargo, cmake, go, jmh, make, npm, python, scripts
@@ -33,7 +32,7 @@ from gate.commands.init.mend import (
     reason,
     representatives,
 )
-from gate.commands.init.tree import Tree, read_tree
+from gate.commands.init.tree import Tree, read_tree, write_new
 from gate.config.config_text import project_source, read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
@@ -119,13 +118,7 @@ class _Init:
         text = render(tree, found)
         # a project that the escaping did not foresee must not get a file that cannot be read
         parse(read_source(text, self._file), checked=found.measures_something)
-        try:
-            # without --force nothing is written over, not even what appeared a moment ago
-            refuse_tracked(self._place / self._file)
-            with (self._place / self._file).open("w" if force else "x", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise UserError(f"{self._file} cannot be written: {error.strerror}") from None
+        write_new(self._place / self._file, self._file, text, force=force)
 
     def _tried(self, tree: Tree, found: Found) -> Mapping[str, str]:
         """Try what was written, and write it again as a trial teaches; return what gave no values."""

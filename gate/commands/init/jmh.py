@@ -60,7 +60,7 @@ class _Module(NamedTuple):
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a pom.xml or Gradle file that names JMH, or inherits it; None without one."""
-    poms = {p: tree.text(p) for p in tree.ending("pom.xml") if not _ASIDE & {*PurePosixPath(p).parts}}
+    poms = {path: tree.text(path) for path in tree.named("pom.xml", aside=_ASIDE)}
     builds = [path for path in tree.ending(".gradle", ".gradle.kts", ".toml") if _GRADLE.search(tree.text(path))]
     if any(map(_DEPENDS.search, poms.values())):
         poms |= {p: text for p, text in _effective(tree, ask, poms) if not _DEPENDS.search(poms[p])}

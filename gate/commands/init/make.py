@@ -49,11 +49,7 @@ class _Linked(NamedTuple):
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a Makefile at the top or one or two levels down; None without one that builds or runs something."""
-    places = [
-        p
-        for p in tree.files
-        if PurePosixPath(p).name in _FILES and p.count("/") <= 2 and not _ASIDE & {*PurePosixPath(p).parts}
-    ]
+    places = [path for path in tree.named(*_FILES, aside=_ASIDE) if path.count("/") <= 2]
     top = [path for path in places if "/" not in path]
     # below a Makefile at the top only a folder of benchmarks has one of its own
     places = [*top, *(path for path in places if not top or BENCH.search(path))]

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import MOST_EXECUTIONS, VALUES, Found, Measured, Row, like, suite_plan
-from gate.commands.init.python import ENVIRONMENT, environment_of, groups, normal, pip_words
-from gate.commands.init.tree import Tree
+from gate.commands.init.found import MOST_EXECUTIONS, VALUES, Found, Measured, Row, like, suite_plan, within
+from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
+from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
@@ -33,6 +33,8 @@ _MANY = 40
 _CHOSEN = 16
 _FEW = 8
 """Cases that are chosen of a suite that took too long."""
+_FAILING = 3
+"""Tests that fail of a suite that otherwise passes: they are left out."""
 _FILTERS = ("go", "google-benchmark", "criterion", "asv")
 """Instruments that give `include` to the suite, so that one case takes the time of one."""
 _LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-test\.benchtime=)([\d.]+)(ms|)")
@@ -140,7 +142,10 @@ def _refused_option(found: Found, told: _Told) -> _Cure:
 def _missing_module(found: Found, told: _Told) -> _Cure:
     tree = told.tree
     # pytest without its plugin knows none of its options
-    absent = re.search(r"No module named '?\"?([\w.]+)|unrecognized arguments: --(benchmark)-", told.text)
+    absent = re.search(
+        r"(?:No module named|No package metadata was found for) '?\"?([\w.]+)|unrecognized arguments: --(benchmark)-",
+        told.text,
+    )
     if absent is None:
         return None
     module = (absent[1] or absent[2]).split(".")[0]
@@ -160,7 +165,8 @@ def _missing_module(found: Found, told: _Told) -> _Cure:
 
 def _own_environment(found: Found, tree: Tree, wanted: Sequence[str] = ()) -> Found:
     every = {"pytest-benchmark": ["pytest", "pytest-benchmark"], "pyperf": ["pyperf"], "asv": ["asv_runner"]}
-    tools = every.get(found.kind, [])
+    tested = any(" -m pytest " in as_text(each.command) for each in found.benchmarks)
+    tools = every.get(found.kind, ["pytest"] if tested else [])
     own = f"{ENVIRONMENT}/bin/python"
     return replace(
         _reworded(found, lambda text: _PYTHON.sub(own, text)),
@@ -178,8 +184,8 @@ def _by_pip(found: Found, tree: Tree) -> Found:
     if other is None and named is None:
         found = _own_environment(found, tree)
     pip = other[0] if other else f"{named[0] if named else f'{ENVIRONMENT}/bin/python'} -m pip"
-    build = f"rm -rf .perfgate-site && {pip} install --quiet --no-deps --target .perfgate-site ."
-    return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"})
+    environment = {**found.environment, "PYTHONPATH": SITE}
+    return replace(found, build=by_pip(pip), comment=COMPILED, environment=environment)
 
 
 def _isolated_build(found: Found, told: _Told) -> _Cure:
@@ -192,6 +198,11 @@ def _isolated_build(found: Found, told: _Told) -> _Cure:
 def _as_it_says(found: Found, told: _Told) -> _Cure:
     """Do what a failure names itself: of pytest, cargo, javac and this harness."""
     text, build, setup = told.text, found.build or "", found.setup or ""
+    failing = re.findall(r"^(?:FAILED|ERROR) (\S+::\S+)", text, re.MULTILINE)
+    if re.search(r"\b\d+ passed\b", text) and 0 < len(failing) <= _FAILING:
+        out = "".join(f" {shlex.quote(f'--deselect={each}')}" for each in failing)
+        after = _reworded(found, lambda own: f"{own}{out}" if " pytest " in own else own, told.name)
+        return after, f"without {', '.join(failing)}, which fails"
     if "import file mismatch" in text:
         after = _reworded(found, lambda own: own.replace(" pytest ", " pytest --import-mode=importlib ", 1), told.name)
         return after, "with --import-mode=importlib, as two test files have one name"
@@ -227,12 +238,7 @@ def _wrong_folder(found: Found, told: _Told) -> _Cure:
         if len(holding) != 1 or "." not in path:
             continue
         folder = holding[0].removesuffix(f"/{path}")
-        up = "../" * len(PurePosixPath(folder).parts)
-        words = [
-            up + word.removeprefix("./") if word.startswith("./") or word in told.tree.names else word
-            for word in shlex.split(as_text(each.command))
-        ]
-        moved = replace(each, command=f"cd {shlex.quote(folder)} && {shlex.join(words)}")
+        moved = replace(each, command=within(folder, shlex.split(as_text(each.command)), told.tree.names))
         benchmarks = [moved if one == each else one for one in found.benchmarks]
         return replace(found, benchmarks=benchmarks), f"in {folder}/, where {path} is"
     return None
@@ -243,10 +249,7 @@ def _unbuilt(found: Found, told: _Told) -> _Cure:
     absent = re.search(r"Cannot find module '[^']+'|ERR_MODULE_NOT_FOUND[^\n]*'[^']+'", told.text)
     if absent is None or not told.name or found.kind not in ("npm", "generic"):
         return None
-    try:
-        scripts = json.loads(told.tree.text("package.json")).get("scripts") or {}
-    except ValueError:
-        return None
+    scripts = table_of(told.tree.json("package.json"), "scripts")
     build = next((each for each in ("build", "compile", "prepare", "prebuild", "dist") if each in scripts), None)
     if found.setup is None and "package.json" in told.tree.names:
         setup = "npm install --no-package-lock --no-audit --no-fund"

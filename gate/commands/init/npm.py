@@ -82,7 +82,7 @@ class _Script(NamedTuple):
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a script of package.json, of a workspace's or of a package of benchmarks; None without one."""
-    root = _package(tree, "")
+    root = tree.json("package.json")
     every = [*_scripts(tree, root, ask), *_entries(tree, root)]
     if not every:
         return None
@@ -204,7 +204,7 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
     directories = [""]
     if _has_workspaces(tree, root):
         inner = [folder_of(path) for path in tree.ending("/package.json")]
-        named = {path: _package(tree, path).get("name") for path in inner if "node_modules" not in path}
+        named = {path: tree.json(f"{path}/package.json").get("name") for path in inner if "node_modules" not in path}
         members = {*named.values()}
         # pnpm has a file of its own for them
         if root.get("workspaces"):
@@ -217,7 +217,7 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
     else:
         directories += [name for name in _FOLDERS if f"{name}/package.json" in tree.names]
     for directory in directories:
-        package = _package(tree, directory)
+        package = tree.json(str(PurePosixPath(directory, "package.json")))
         for name in _SCRIPTS:
             text = table_of(package, "scripts").get(name)
             # the benchmarks of another language are found where its own files are
@@ -228,7 +228,7 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
 def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
     """Yield files that run benchmarks of a library, where no script of package.json names them."""
     for folder in ("", *_FOLDERS, "test", "tests"):
-        package = _package(tree, folder) if folder else root
+        package = tree.json(str(PurePosixPath(folder, "package.json")))
         own = f"{folder}/package.json" in tree.names
         usual = [str(PurePosixPath(folder, stem + suffix)) for stem in _ENTRIES for suffix in _JAVASCRIPT]
         inside = [
@@ -245,15 +245,6 @@ def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
 
 def _has_workspaces(tree: Tree, root: dict[str, Any]) -> bool:
     return bool(root.get("workspaces")) or "pnpm-workspace.yaml" in tree.names
-
-
-def _package(tree: Tree, directory: str) -> dict[str, Any]:
-    path = str(PurePosixPath(directory, "package.json"))
-    try:
-        package = json.loads(tree.text(path)) if path in tree.names else {}
-    except (ValueError, RecursionError):
-        return {}
-    return package if isinstance(package, dict) else {}
 
 
 def _dependencies(package: dict[str, Any]) -> set[str]:

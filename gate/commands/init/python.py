@@ -35,7 +35,7 @@ _ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)
 _HINDERS = re.compile(r"(?:^|[\s\"'])(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
 ENVIRONMENT = ".perfgate-env"
 """The folder of each side's own packages, where the interpreter lacks some."""
-_SITE = ".perfgate-site"
+SITE = ".perfgate-site"
 _INSTALLED = """\
 import importlib.metadata as m, json, re, sys
 found = [(each.metadata["Name"], each.version) for each in m.distributions()]
@@ -75,15 +75,13 @@ class Python:
         tree, build, installed = self.tree, None, False
         if _compiled(tree):
             build = self._build()
-            installed = _SITE in build
+            installed = SITE in build
         # a script's own folder comes first on the path, and not the directory in which it is started
-        place = (
-            _SITE if installed else "src" if any(tree.ending(".py", under="src")) else "." if package(tree) else None
-        )
+        place = SITE if installed else "src" if any(tree.ending(".py", under="src")) else "." if package(tree) else None
         share = [tree.environment] if tree.environment and self.setup is None else []
         used = f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"
         row = Row("packages", f"installed in setup: the interpreter lacks {', '.join(self.lacking[:5])}")
-        comment = "The package of each side, compiled from its own sources." if build else ""
+        comment = COMPILED if build else ""
         return Found(
             kind, evidence, benchmarks, build, comment, setup=self.setup, share=share,
             environment={"PYTHONPATH": place} if place else {}, notes=[used] if share else [],
@@ -109,7 +107,7 @@ class Python:
         own = tree.environment if not self.setup else None
         if own and not any((tree.directory / own).glob("lib*/python*/site-packages/pip")):
             pip = f"uv pip --python {self.executable}"
-        return f"rm -rf {_SITE} && {pip} install --quiet --no-deps --target {_SITE} ."
+        return by_pip(pip)
 
 
 def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
@@ -149,6 +147,19 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     )
     setup = environment_of(tree, plain, tools, wanted, own_pip=not able)
     return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking, installed=False)
+
+
+def by_pip(pip: str) -> str:
+    """Return the command with which a pip compiles a side's package into a folder of its own.
+
+    Equal sources give equal files: its bytecode would name the folder in which this pip has put it together, and its
+    metadata, which pytest reads of all packages, holds the README.
+    """
+    install = f"{pip} install --quiet --no-deps --no-compile --target {SITE} ."
+    return f"rm -rf {SITE} && {install} && sed -i -e '/^$/,$d' {SITE}/*.dist-info/METADATA"
+
+
+COMPILED = "The package of each side, compiled from its own sources; its metadata without the README, no program."
 
 
 def environment_of(
@@ -312,9 +323,7 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
 
 def look_asv(tree: Tree, ask: Asked) -> Found | None:
     """Find an asv.conf.json and its benchmarks of times; None without them."""
-    for path in tree.files:
-        if PurePosixPath(path).name != "asv.conf.json":
-            continue
+    for path in tree.named("asv.conf.json"):
         named = re.search(r"^[^/\n]*\"benchmark_dir\"\s*:\s*\"([^\"]+)\"", tree.text(path), re.MULTILINE)
         folder = posixpath.normpath(posixpath.join(posixpath.dirname(path), named[1] if named else "benchmarks"))
         cases = sum(len(_ASV_CASE.findall(tree.text(file))) for file in tree.ending(".py", under=folder))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gate.checkout import text_of
+from gate.checkout import refuse_tracked, text_of
+from gate.model import UserError
 from gate.walking import walk
 from harness.errors import SourceError
 from harness.source.git import git_of
@@ -74,10 +77,22 @@ class Tree:
         except (ValueError, RecursionError):
             return {}
 
+    def json(self, path: str) -> dict[str, Any]:
+        """Give the object of a JSON file; an empty one where git has none that can be read."""
+        try:
+            found = json.loads(self.text(path) if path in self.names else "{}")
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def ending(self, *suffixes: str, under: str = "") -> Iterator[str]:
         """Yield the files with one of the suffixes in a directory of the project."""
         lead = f"{under}/" if under not in ("", ".") else ""
         return (path for path in self.files if path.endswith(suffixes) and path.startswith(lead))
+
+    def named(self, *names: str, aside: AbstractSet[str] = frozenset()) -> list[str]:
+        """List the files of these names, but none below a folder that is called as one of those aside."""
+        return [p for p in self.files if PurePosixPath(p).name in names and aside.isdisjoint(PurePosixPath(p).parts)]
 
     def mentions(self, pattern: str, *suffixes: str, under: str = "") -> bool:
         """Return whether a pattern stands in one of the files with one of the suffixes."""
@@ -116,6 +131,21 @@ def called(tree: Tree, path: str) -> list[str] | None:
     # where others are compared with the project its own name stands
     own = f"{tree.directory.name} {PurePosixPath(path).name}"
     return next((words for words in found if any(word in own for word in words)), found[0] if found else None)
+
+
+def write_new(place: Path, name: str, text: str, *, force: bool) -> None:
+    """Write a file of a project, as it is named to the user; without force over nothing, not even a moment old.
+
+    Raises:
+        UserError: it cannot be written, or the way leads through a link of a commit.
+    """
+    refuse_tracked(place)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"{name} cannot be written: {error.strerror}") from None
 
 
 def read_tree(directory: Path) -> Tree:

@@ -6,20 +6,23 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
-from gate.checkout import refuse_tracked
 from gate.commands.init.command import Options
 from gate.commands.init.npm import MANAGERS, UNLOCKED
-from gate.commands.init.tree import Tree, table_of
+from gate.commands.init.tree import Tree, table_of, write_new
 from gate.document.html import templates
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
 from gate.writing.plain import visible
-from harness.source.git import Git, git_of
+from harness.errors import SourceError
+from harness.source.base_and_head import default_branch
+from harness.source.git import git_of
+from harness.source.repository import find_repository
 
 FOLDER = PurePosixPath(".github/workflows")
 DEFAULT_ACTION = "perfgate/perfgate@v1"
@@ -136,7 +139,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
         raise UserError(f"{project}: this folder name cannot be written into a workflow: rename the folder")
     # name a project by its folder, as the action does (its input id); "" for the root
     slug = "" if project == PurePosixPath() else slug_of(project)
-    needs, branch = needs_of(found or git.directory), _default_branch(git)
+    needs, branch = needs_of(found or git.directory), None
+    with suppress(SourceError):
+        branch = default_branch(find_repository(git.directory), {})[0].removeprefix("origin/")
     # a pattern of branches that matches this one alone
     only = _scalar(re.sub(r"[!+*?\[\]]", r"\\\g<0>", branch or "main"))
     texts = {
@@ -188,17 +193,6 @@ def _project(directory: Path, top: Path) -> Path | None:
     return None
 
 
-def _default_branch(git: Git) -> str | None:
-    pointer = git.maybe("symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD")
-    if pointer:
-        return pointer.removeprefix("origin/")
-    for name in ("main", "master"):
-        for ref in (f"refs/remotes/origin/{name}", f"refs/heads/{name}"):
-            if git.maybe("rev-parse", "--verify", "--quiet", ref):
-                return name
-    return None
-
-
 def _named(text: str, action: str, project: str, slug: str) -> str:
     """Write whose action it is, and the project's folder with its name where that is not the root."""
     if slug:
@@ -232,13 +226,7 @@ def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
     if exist and not force:
         raise UserError(f"{' and '.join(exist)}: already there: edit it, or add --force, which overwrites it")
     for file, text in files.items():
-        refuse_tracked(top / file)
-        try:
-            (top / FOLDER).mkdir(parents=True, exist_ok=True)
-            with (top / file).open("w" if force else "x", encoding="utf-8") as opened:
-                opened.write(text)
-        except OSError as error:
-            raise UserError(f"{file} cannot be written: {error.strerror}") from None
+        write_new(top / file, str(file), text, force=force)
 
 
 _REQUIREMENTS = re.compile(r"(requirements[\w.-]*|[\w.-]*[-_]requirements)\.txt")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from gate.cli import option_values
 from gate.cli.command import Command
-from gate.cli.groups import HEAD, HISTORY, RulesOptions
+from gate.cli.groups import HEAD, RulesOptions
 from gate.cli.options import argument, given, group, option, switch
 from gate.codes import MisuseError
 
 if TYPE_CHECKING:
-    from gate.planning.basis import Gathered
     from gate.units import Duration, Share
 
 
@@ -24,9 +22,8 @@ class PlanOptions:
     """From what, and for what."""
 
     runs: tuple[str, ...] = argument(
-        "folders of runs or measurement files (default: the memory of this host)", metavar="RUN", nargs="*"
+        "folders of runs or measurement files (default: .perfgate)", metavar="RUN", nargs="*"
     )
-    history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
     budget: Duration | None = option(
         "time for builds and starts (default: plan.budget)", metavar="TIME", parse=option_values.duration
     )
@@ -78,18 +75,18 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         UserError: nothing to plan from, an output that is an input, or not even two rounds fit the budget.
     """
     asked, jobs = options.plan, options.matrix
-    of_plan, of_matrix = ([(name, flag) for name, flag in given(each)] for each in (asked, jobs))
+    of_plan, of_matrix = ([flag for _, flag in given(each)] for each in (asked, jobs))
     if jobs.matrix:
-        others = [flag for name, flag in of_plan if name != "history"]
-        if others:
-            raise MisuseError(f"--matrix: cannot be used with {others[0]}")
+        if of_plan:
+            raise MisuseError(f"--matrix: cannot be used with {of_plan[0]}")
         from gate.run.project import matrix_jobs
 
         out.write(matrix_jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
         return 0
     if of_matrix:
-        raise MisuseError(f"{of_matrix[0][1]}: needs --matrix")
+        raise MisuseError(f"{of_matrix[0]}: needs --matrix")
     from gate.document import terminal
+    from gate.evidence.inputs import DEFAULT_FOLDER
     from gate.planning.basis import from_runs
     from gate.planning.document import as_json, document
     from gate.planning.plan import planned
@@ -97,39 +94,16 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     if asked.target is not None and asked.detect is not None:
         raise MisuseError("--target: not with --detect, which asks for another aim")
+    runs = asked.runs or (DEFAULT_FOLDER,)
     if asked.json is not None:
-        history = [asked.history] if asked.history is not None and not asked.runs else []
-        refuse_inputs([*map(Path, asked.runs), *history], [Path(asked.json)])
-    gathered = from_runs(asked.runs, options.rules) if asked.runs else _remembered(asked.history, options.rules)
-    found = planned(gathered, asked.budget, asked.target, asked.detect)
+        refuse_inputs([*map(Path, runs)], [Path(asked.json)])
+    found = planned(from_runs(runs, options.rules), asked.budget, asked.target, asked.detect)
     files = {"json": asked.json} if asked.json is not None else {}
     text = partial(terminal.render, document(found), terminal.bounded(out))
     deliver(files, {"json": partial(as_json, found)}, text, out)
     if asked.json == "-" and not found.plan.reached:
         err.write(f"perfgate: no plan within the budget reaches {found.aim}\n")
     return 0
-
-
-def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
-    from gate.model import SIDES, UserError
-    from gate.planning.basis import from_memory
-    from gate.run.memory import history_path, recall_memory
-    from gate.run.project import look_at_project
-    from harness.host.facts import facts
-    from harness.instruments.declaration import choose
-
-    # nothing is compared, so that HEAD will do for both sides
-    project = look_at_project("HEAD", None, rules)
-    settings = project.settings
-    instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
-    host = {**facts(), **instruments.versions}
-    memory, costs = recall_memory(history, project, host)
-    if memory is None:
-        path = history_path(history, project)
-        advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"
-        raise UserError(f"nothing is remembered about this project in {path}: {advice}")
-    both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
-    return from_memory(memory, costs, settings.rules, both, "the memory of this host")
 
 
 COMMAND = Command(

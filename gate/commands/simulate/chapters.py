@@ -66,7 +66,7 @@ def simulated(setting: Setting) -> Section:
     whence = (
         "The variance components of Kalibera and Jones 2012, Table VII, as 10 starts x 10 values in each build."
         if setting.paper
-        else "The variance components of these cases, a negative T2 as 0, measured as often as they were."
+        else "The variance components of these cases, as `perfgate plan` takes them, measured as often as they were."
     )
     in_common = any(c.drift for c in setting.components)
     more = " In common: of a round, which both sides share; the levels are without it." if in_common else ""

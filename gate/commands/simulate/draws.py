@@ -10,10 +10,7 @@ from typing import Literal, Protocol, TextIO
 
 import numpy as np
 
-from gate.config.types import Config
-from gate.evidence.gather import gather
-from gate.evidence.inputs import read_inputs
-from gate.evidence.runs import config_of, run_of
+from gate.cli.groups import RulesOptions
 from gate.model import (
     Case,
     Evidence,
@@ -21,20 +18,14 @@ from gate.model import (
     Round,
     Run,
     Sample,
-    UserError,
 )
-from gate.stats.levels import tops_of, variances
-from gate.stats.planning import Components as Variances
+from gate.planning.basis import from_runs
+from gate.planning.document import names
 from gate.stats.planning import build_variance, without_shared
-from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import Array, Ints
 from gate.writing.plain import visible
 
 Kind = Literal["normal", "skewed", "bimodal"]
-
-
-_FEWEST_DF = 3
-"""Degrees below which nothing is known of what rounds share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,40 +104,10 @@ NORMAL = Shape("normal")
 SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal", 0.5), Shape("bimodal", 0.2), Shape("bimodal", 0.05))
 
 
-def components_of(name: str, base: Sample, head: Sample) -> Components | None:
-    """Take the components of a case from its samples, the mean over both sides of T2 over the squared mean.
-
-    What base and head of a round share, as a layout or the host's speed, is its drift and not in the levels. A negative
-    T2 counts as 0: that level adds nothing that can be seen. It is measured as often as in the samples, on the average.
-    None when a side has a mean of 0 or a single build, so that nothing is known of the builds. Builds of all sessions
-    count alike: what sessions add is in them.
-    """
-    sums = dict.fromkeys(("build", "execution", "iteration"), 0.0)
-    tops = [tops_of(sample) for sample in (base, head)]
-    for sample, own in zip((base, head), tops, strict=True):
-        t2 = {level.level: max(level.t2, 0.0) / (own.mean or math.nan) ** 2 for level in variances(sample)}
-        if len(sample.builds) < 2 or not own.mean or not all(map(math.isfinite, t2.values())):
-            return None
-        sums = {level: total + t2.get(level, 0.0) for level, total in sums.items()}  # type: ignore[call-overload]
-    whole = Variances(**{level: total / 2 for level, total in sums.items()})
-    executions, iterations = (
-        float(np.concatenate([base.counts[level], head.counts[level]]).mean()) for level in (1, 0)
-    )
-    # less a standard error: chance is not to pass for what is shared
-    rounds, share = rounds_of(*tops), 0.0
-    if rounds is not None and rounds.df >= _FEWEST_DF and rounds.correlation is not None:
-        r = min(rounds.correlation, 0.99)
-        share = max(r - (1 - r * r) / math.sqrt(rounds.df), 0.0)
-    variance = build_variance(whole, executions, iterations)
-    apart = without_shared(whole, share * variance, executions)
-    left = variance - build_variance(apart, executions, iterations)
-    build, execution, iteration = (math.sqrt(max(own, 0.0)) for own in (apart.build, apart.execution, apart.iteration))
-    often = max(1, round(executions)), max(1, round(iterations))
-    return Components(name, build, execution, iteration, *often, drift=math.sqrt(max(left, 0.0)))
-
-
 def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
-    """Take the components of every case that is decided in measurement files, by the rules they were measured under.
+    """Take the components of every case that a plan from these runs would go by.
+
+    What base and head of a round share, as a layout or the host's speed, is its drift and not in the levels.
 
     Args:
         err: where cases that are left out are named.
@@ -154,22 +115,15 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
     Raises:
         UserError: a file that cannot be read, or nothing to take.
     """
-    inputs = read_inputs(runs)
-    measured = config_of(run_of(inputs.records))
-    found = []
-    for case in gather(inputs.records, measured or Config(), measured=measured).cases:
-        if not case.decided:
-            continue
-        factors = (f"{key}={own}" for key, own in sorted(case.factors.items()))
-        name = visible(" ".join([case.benchmark, case.metric, *factors]))
-        components = components_of(name, case.base, case.head)
-        if components is None or not components.of_build_mean:
-            why = "it shows no spread" if components else "it needs two builds of each and a mean that is not 0"
-            err.write(f"perfgate: {name} is left out: {why}\n")
-        else:
-            found.append(components)
-    if not found:
-        raise UserError(f"{' '.join(runs)}: no case to simulate: a variance needs two builds of each side")
+    gathered, found = from_runs(runs, RulesOptions()), []
+    err.writelines(f"perfgate: {visible(note)}\n" for note in gathered.left_out)
+    for known, name in zip(gathered.known, names(gathered.known), strict=True):
+        whole, often = known.estimated.components, known.repeated
+        apart = without_shared(whole, known.shared, often[0])
+        drift = max(build_variance(whole, *often) - build_variance(apart, *often), 0.0)
+        build, execution, iteration = map(math.sqrt, (apart.build, apart.execution, apart.iteration))
+        executions, iterations = (max(1, round(count)) for count in often)
+        found.append(Components(name, build, execution, iteration, executions, iterations, math.sqrt(drift)))
     return tuple(found)
 
 

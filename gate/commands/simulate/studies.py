@@ -248,7 +248,7 @@ def decided(evidence: Evidence, rules: Rules) -> list[Decided]:
         # the view that shows a regression, otherwise the sharp one
         chosen = next((each for each in views if each.regression.rejected), None)
         chosen = chosen or next(each for each in views if each.subject.sharp)
-        verdict = verdict_of(chosen, design).verdict
+        verdict = verdict_of(chosen, None, design).change
         not_worse = chosen.position.not_worse and verdict != "regression"
         found.append(Decided(verdict, not_worse, rules.looks[chosen.look]))
     return found

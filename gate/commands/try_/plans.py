@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import msgspec
@@ -73,15 +72,6 @@ def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundC
     return msgspec.structs.replace(cost, executions=seconds, starts=starts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Noise:
-    """A finding to be; unknown: nothing is known of its noise."""
-
-    planned: PlannedCase
-    unknown: bool
-    case: Case
-
-
 def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | None:
     """Say for how many rounds the budget is enough, and what these find; None without values to go by."""
     cases = [case for each in tried for case in each.cases if case.decided]
@@ -90,29 +80,25 @@ def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | Non
     wanted = {case: metric_rules(rules, case.benchmark, case.metric).compared for case in cases}
     size = sum(map(len, wanted.values()))
     # one execution says nothing of a quantile, and no ratio is of zero
-    noise = [
-        _noise(case, cost.starts, rules)
-        for case, statistics in wanted.items()
-        if MEAN in statistics and (case.mean or case.exact)
-    ]
-    configured = _fit(noise, size, cost, rules)
+    judged = [case for case, statistics in wanted.items() if MEAN in statistics and (case.mean or case.exact)]
+    configured = _fit(judged, size, cost, rules)
     short = configured.builds < _wanted(rules)[-2]
     return Plans(
-        basis="exact" if all(each.case.exact for each in noise) else "one-build",
+        basis="exact" if all(case.exact for case in judged) else "one-build",
         fit=configured,
-        leaner=_leaner(noise, size, cost, tried, rules) if short else None,
-        enough=_enough(configured, noise, size, cost, rules),
+        leaner=_leaner(judged, size, cost, tried, rules) if short else None,
+        enough=_enough(configured, judged, size, cost, rules),
     )
 
 
-def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> float | None:
+def _enough(own: Fit, judged: Sequence[Case], size: int, cost: RoundCost, rules: Config) -> float | None:
     """Return the budget of the fewest builds that find something, where a check finds nothing as it is."""
     if own.finds is not None or own.unknown:
         return None
 
     def finds(builds: int) -> bool:
-        return any(each.unknown for each in noise) or all(
-            math.isfinite(_smallest(each, builds, size, cost, rules)) for each in noise
+        return any(case.unknown for case in judged) or all(
+            math.isfinite(_smallest(case, builds, size, cost, rules)) for case in judged
         )
 
     few, many = max(rules.gate.min_builds, own.builds + 1), most_builds(rules.plan)
@@ -124,7 +110,7 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
     return float(budget_of(cost.of(few)))
 
 
-def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Fit | None:
+def _leaner(judged: Sequence[Case], size: int, cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Fit | None:
     """Find the most executions and iterations with which the plan's builds fit its budget, or at least enough of them.
 
     Builds come first: how much they differ is not known yet, and the interval hangs on their number most.
@@ -139,7 +125,7 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
         starts = dict.fromkeys(cost.starts, executions * iterations)
         seconds = 2 * sum(_seconds(each, lean, rules, starts) for each in known)
         spent = msgspec.structs.replace(cost, executions=seconds, starts=starts)
-        fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean)))
+        fits.append(_fit(judged, size, spent, msgspec.structs.replace(rules, plan=lean)))
     for wanted in _wanted(rules):
         enough = [fit for fit in fits if fit.builds >= wanted >= least and (fit.finds is not None or fit.unknown)]
         if enough:
@@ -172,40 +158,26 @@ def _seconds(each: Tried, plan: Plan, rules: Config, starts: Mapping[str, int]) 
     return (1 if is_single(rules, each.benchmark) else plan.executions) * (each.execution - fewer * each.iteration)
 
 
-def _noise(case: Case, starts: Mapping[str, int], rules: Config) -> _Noise:
-    variance = (case.noise or 0.0) ** 2
-    # of executions that give one value each, however many are asked for
-    single = case.executions > 1 or case.benchmark in starts
-    planned = PlannedCase(
-        benchmark=case.benchmark,
-        components=Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0),
-        costs=Costs(0.0, 0.0, 0.0, 0.0),
-        threshold=threshold_of(rules, case.benchmark, case.metric, MEAN),
-        aims=(),
-        shared=0.0,
-        degrees=0.0,
-    )
-    return _Noise(planned, not case.exact and case.spread is None, case)
-
-
-def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Fit:
+def _fit(judged: Sequence[Case], size: int, cost: RoundCost, rules: Config) -> Fit:
     """Count the builds that fit with the configured executions, and what they find."""
     budget = float(rules.plan.budget)
     room = ROOM * budget - cost.once
     builds = max(min(int(room / max(cost.round, 1e-9)), most_builds(rules.plan)), 0)
     finds = math.inf
-    hardest = max(noise, key=lambda each: each.unknown, default=None)
+    hardest = max(judged, key=lambda case: case.unknown, default=None)
     unknown = hardest is not None and hardest.unknown
     if builds and hardest is not None and not unknown:
-        finds, place = max((_smallest(each, builds, size, cost, rules), n) for n, each in enumerate(noise))
-        hardest = noise[place]
+        finds, place = max((_smallest(case, builds, size, cost, rules), n) for n, case in enumerate(judged))
+        hardest = judged[place]
     looks = rules.plan.builds
     first = min(looks.min, builds) if isinstance(looks, Builds) else builds
-    often = [_repeats(each.case.benchmark, cost.starts, rules) for each in noise]
+    often = [_repeats(case.benchmark, cost.starts, rules) for case in judged]
     executions, iterations = max(often, default=(rules.plan.executions, rules.plan.iterations), key=math.prod)
-    hard = hardest.case if hardest is not None else None
     # its metric too where there are several
-    several = len({each.case.metric for each in noise}) > 1
+    several = len({case.metric for case in judged}) > 1
+    name = None
+    if hardest is not None and builds:
+        name = f"{hardest.benchmark} {hardest.metric}" if several else hardest.benchmark
     return Fit(
         budget=budget,
         builds=builds,
@@ -215,9 +187,9 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> 
         first=first,
         sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,
-        hardest=f"{hard.benchmark}{f' {hard.metric}' if several else ''}" if hard is not None and builds else None,
+        hardest=name,
         unknown=unknown and builds >= rules.gate.min_builds,
-        better=hard.better if hard is not None else "lower",
+        better=hardest.better if hardest is not None else "lower",
     )
 
 
@@ -226,18 +198,31 @@ def _repeats(benchmark: str, starts: Mapping[str, int], rules: Config) -> tuple[
     return (starts[benchmark], 1) if benchmark in starts else (rules.plan.executions, rules.plan.iterations)
 
 
-def _smallest(noise: _Noise, builds: int, size: int, cost: RoundCost, rules: Config) -> float:
-    planned = noise.planned
-    if noise.case.exact:
-        return planned.threshold
+def _smallest(case: Case, builds: int, size: int, cost: RoundCost, rules: Config) -> float:
+    """Return the smallest change of a case that so many builds find; inf: none."""
+    threshold = threshold_of(rules, case.benchmark, case.metric, MEAN)
+    if case.exact:
+        return threshold
+    variance = (case.noise or 0.0) ** 2
+    # of executions that give one value each, however many are asked for
+    single = case.executions > 1 or case.benchmark in cost.starts
+    planned = PlannedCase(
+        benchmark=case.benchmark,
+        components=Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0),
+        costs=Costs(0.0, 0.0, 0.0, 0.0),
+        threshold=threshold,
+        aims=(),
+        shared=0.0,
+        degrees=0.0,
+    )
     terms = terms_of(rules, size)
     interval = terms.interval_of(planned, builds)
     range_ = rules.plan.builds
     looks = look_rounds(min(range_.min, builds), builds) if isinstance(range_, Builds) else (builds,)
     return minimum_detectable_change(
         planned.components,
-        Counts(builds, *_repeats(noise.case.benchmark, cost.starts, rules)),
-        threshold=planned.threshold,
+        Counts(builds, *_repeats(case.benchmark, cost.starts, rules)),
+        threshold=threshold,
         alpha=terms.family_levels(looks, interval)[-1],
         interval=interval,
         min_builds=terms.min_builds,

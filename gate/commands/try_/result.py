@@ -55,6 +55,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     exact: bool
 
     @property
+    def unknown(self) -> bool:
+        """Return whether nothing is known of its noise: one value shows no spread."""
+        return not self.exact and self.spread is None
+
+    @property
     def noise(self) -> float | None:
         """Return what a value adds to the error of what decides, as a share; None: not known."""
         return self.spread if self.start is None else self.start
@@ -147,15 +152,6 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     None: it does, or none would."""
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """What to mind about a benchmark, in words."""
-
-    kind: Literal["short", "quantile", "zero"]
-    """short: a process that takes so little time that its start is most of it. zero: some of it has no ratio."""
-    benchmark: str = ""
-    text: str
-
-
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -168,7 +164,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """What makes it unfit, by the name of the check."""
     cost: RoundCost | None = None
     plans: Plans | None = None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What to mind about benchmarks, in words."""
     warnings: tuple[AnyWarning, ...]
     """Those that a check would give too."""
 

@@ -15,7 +15,7 @@ from gate.commands.try_ import words
 from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import plans, round_cost
-from gate.commands.try_.result import Built, Note, Trial, Tried
+from gate.commands.try_.result import Built, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.types import Config
 from gate.document import terminal
@@ -169,19 +169,16 @@ def _built(job: Job, record: Build, kept: About | None) -> Built:
     )
 
 
-def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
+def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[str]:
     """Say what to mind: quantiles, starts that take almost no time, and zeros."""
-    for text in quantile_warnings(rules):
-        yield Note(kind="quantile", text=text)
+    yield from quantile_warnings(rules)
     for each in tried:
         name, cases = each.benchmark, [case for case in each.cases if case.decided and not case.exact]
         shortest = min((case.mean for case in each.cases if case.metric == "time"), default=_SHORT)
         if declared(each.instrument).any_command and shortest < _SHORT:
-            text = (
+            yield (
                 f"{name} takes {format_duration(shortest)}, and much of that is starting a process: give it more work, "
                 'or have the program measure itself (instrument = "values")'
             )
-            yield Note(kind="short", benchmark=name, text=text)
         if zeros := [case.benchmark if case.benchmark != name else case.metric for case in cases if not case.mean]:
-            text = f"{name}: {', '.join(zeros[:3])} is 0, of which no ratio can be told: leave it out (exclude)"
-            yield Note(kind="zero", benchmark=name, text=text)
+            yield f"{name}: {', '.join(zeros[:3])} is 0, of which no ratio can be told: leave it out (exclude)"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gate.commands.try_.result import Built, Fit, Plans, RoundCost, Trial, Tried
-from gate.config.rules import goes_by_starts
+from gate.config.rules import goes_by_starts, most_builds
 from gate.config.types import BuildTable, Config
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
 from gate.model import SCHEMA, Failure
@@ -88,7 +88,7 @@ def document_of(trial: Trial, rules: Config, *, advises: bool = True) -> Documen
         [Items(told, "rest")],
         _plans(trial.plans, rules, advises=advises) if trial.plans is not None else [],
         [Items([_host(trial)], "rest")],
-        [Items([*(each.text for each in trial.notes), *warnings], "rest")],
+        [Items([*trial.notes, *warnings], "rest")],
         [Items([f"next: {_next(trial, rules)}"], "rest")] if advises else [],
     ]
     return Document("perfgate try", headline(trial), sections, "in the JSON", "")
@@ -238,6 +238,8 @@ def _next(trial: Trial, rules: Config) -> str:
         ways.append(f'set `budget = "{Duration(plans.enough)}"` in [plan]')
         ways += ["measure fewer benchmarks (`--benchmark 'NAME*'`)"] if len(trial.benchmarks) > 1 else []
         ways += ["give the benchmarks less work"] if plans.enough > _LONG else []
+    if most_builds(rules.plan) < rules.gate.min_builds:
+        ways = [f"set `builds = {rules.gate.min_builds}` in [plan]: fewer call no regression"]
     ways = ways or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",

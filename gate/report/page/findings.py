@@ -18,7 +18,6 @@ from gate.units import format_number, format_share, plural
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names
-from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
@@ -123,7 +122,7 @@ def _used(case: Case, finding: Finding) -> str:
 def _means(sample: Sample, finding: Finding) -> str:
     ends = np.cumsum(sample.counts[0])[np.cumsum(sample.counts[1]) - 1]
     found = [float(own.mean()) for own in np.split(sample.values, ends[:-1])]
-    return listed([amounts.amount(mean, finding.unit, numbers.larger(finding)) for mean in found], _BUILDS)
+    return listed([numbers.amount(mean, finding.unit, numbers.larger(finding)) for mean in found], _BUILDS)
 
 
 def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
@@ -158,7 +157,7 @@ def difference(finding: Finding) -> list[str]:
     low, high, estimate = ratio.low, ratio.high, ratio.estimate
 
     def signed(change: float) -> str:
-        text = amounts.amount(change, finding.unit, like)
+        text = numbers.amount(change, finding.unit, like)
         return f"+{text}" if change > 0 else text
 
     # over several machines the ratio is no quotient of the means, which may lie outside of its interval

@@ -100,12 +100,8 @@ class Moment:
     throttles: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Two moments."""
-
-    begin: Moment
-    end: Moment
+Window = tuple[Moment, Moment]
+"""Its begin and its end."""
 
 
 def moment(tree: Tree) -> Moment:
@@ -138,7 +134,7 @@ def watch(tree: Tree, seconds: float) -> Window:
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass
-    return Window(begin, moment(tree))
+    return begin, moment(tree)
 
 
 def state(tree: Tree | None = None) -> dict[str, Any]:

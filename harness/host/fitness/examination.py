@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 
 from gate.units import plural
@@ -15,7 +15,7 @@ from harness.host.facts import install
 from harness.host.fitness import load
 from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, memory_limit, whole, written
+from harness.host.fitness.kernel_files import CPUS, Tree, memory_limit
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
@@ -198,11 +198,6 @@ def _virtualization(here: Here) -> Check | None:
     return None if virtual is None else warn("yes") if virtual else ok("no")
 
 
-OTHER_KIND = 0.9
-"""A processor whose highest frequency is below this share of the fastest is of another kind. Favoured cores of one
-kind differ by some percent (Intel Turbo Boost Max 3.0), big and little ones by a third and more."""
-
-
 @CHECKS("smt", "Two threads on one core slow each other down: a neighbour's work becomes part of the time.")
 def _smt(here: Here) -> Check | None:
     active = here.files.text(f"{CPUS}/smt/active")
@@ -213,78 +208,6 @@ def _smt(here: Here) -> Check | None:
     if is_virtual(here.files) is not False:
         return unknown("none visible, but a virtual machine may have half cores")
     return ok("off")
-
-
-@CHECKS("affinity", "With a single processor, perfgate and all services run on the one that is measured.")
-def _affinity(here: Here) -> Check | None:
-    status = re.search(r"^Cpus_allowed_list:\s*(\S+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
-    online = here.files.text(f"{CPUS}/online")
-    if status is None:
-        return None
-    allowed = len(cpu_list(status[1]))
-    every = len(cpu_list(online)) if online else allowed
-    of = f" of {every}" if online else ""
-    value = f"{allowed}{of} {'processor' if every == 1 else 'processors'} ({status[1]})"
-    return warn(value) if allowed == 1 else ok(value)
-
-
-@CHECKS("isolated cpus", "Nothing else runs on an isolated processor (isolcpus=), unless interrupts are handled there.")
-def _isolated(here: Here) -> Check | None:
-    text = here.files.text(f"{CPUS}/isolated")
-    if text in (None, "", "(null)"):  # what some kernels write for none
-        return None if text is None else ok("none")
-    interrupts = here.files.texts("proc/irq/[0-9]*/smp_affinity_list").values()
-    met = {cpu for each in interrupts for cpu in cpu_list(each)} & {*cpu_list(text)}
-    if met:
-        others = written({*cpu_list(here.files.text(f"{CPUS}/online") or "")} - {*cpu_list(text)})
-        command = f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done"
-        return warn(f"{text}; {written(met)} may handle interrupts", command)
-    return ok(f'{text}; cpus = "{text}" in a [[benchmark]] uses them')
-
-
-@CHECKS("processor kinds", "A program takes longer on a slow core than on a fast one, and the scheduler chooses which.")
-def _kinds(here: Here) -> Check | None:
-    groups = _groups(here.files)
-    if not groups:
-        return None
-    if len(groups) == 1:
-        return ok("all of one kind")
-    value = "; ".join(f"{kind}: {written(cpus)}" for kind, cpus in groups.items())
-    fastest = written(next(iter(groups.values())))
-    return warn(value, f'cpus = "{fastest}"  # in each [[benchmark]] of perfgate.toml')
-
-
-def _groups(tree: Tree) -> dict[str, list[int]]:
-    """Group the processors by kind, the fastest kind first; empty where nothing tells."""
-    hybrid = {
-        "fast cores": tree.text("sys/devices/cpu_core/cpus"),
-        "slow cores": tree.text("sys/devices/cpu_atom/cpus"),
-    }
-    if all(hybrid.values()):
-        return {kind: cpu_list(text or "") for kind, text in hybrid.items()}
-    speeds: dict[int, int] = {}
-    # cpu_capacity knows that a little core does less with a cycle
-    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
-        for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items() if not speeds else ():
-            if speed := whole(text):
-                speeds[int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0])] = speed
-    models = {}
-    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
-        fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", block, flags=re.MULTILINE))
-        if (cpu := whole(fields.get("processor"))) is not None:
-            models[cpu] = f"part {fields['CPU part']}" if "CPU part" in fields else fields.get("model name", "")
-    fastest = max(speeds.values(), default=0)
-    groups: dict[tuple[float, str], list[int]] = defaultdict(list)
-    for cpu in sorted(speeds.keys() | models.keys()):
-        speed = speeds.get(cpu, fastest)
-        # of one kind with the fastest, whatever the last percents
-        rounded = fastest if speed >= OTHER_KIND * fastest else speed
-        groups[-rounded, models.get(cpu, "")].append(cpu)
-    return {
-        " ".join(part for part in (model, f"{-speed / fastest:.0%} speed" if speed > -fastest else "") if part)
-        or "full speed": cpus
-        for (speed, model), cpus in sorted(groups.items())
-    }
 
 
 SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
@@ -325,7 +248,7 @@ def _boost(here: Here) -> Check | None:
 
 @CHECKS("thermal throttling", "A hot processor slows down in the middle of a measurement.")
 def _heat(here: Here) -> Check | None:
-    count, before = here.window.end.throttles, here.window.begin.throttles
+    before, count = (each.throttles for each in here.window)
     if count is None or before is None:
         return None
     if count > before:
@@ -346,7 +269,7 @@ _STATE = (
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "processor kinds", "affinity", "isolated cpus", "aslr",
+    "virtual machine", "smt", "aslr",
     "tools", "tracer", "temporary files",
 )  # fmt: skip
 """What stays as it was made or set up."""

@@ -7,7 +7,6 @@ scheduler/sched-bwc.rst.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -73,30 +72,6 @@ def whole(text: str | None) -> int | None:
         return int(text) if text is not None else None
     except ValueError:
         return None
-
-
-def cpu_list(text: str) -> list[int]:
-    """Read a list as the kernel writes it: "0-2,5" is 0, 1, 2, 5.
-
-    Raises:
-        ValueError: it is no such list.
-    """
-    cpus: list[int] = []
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        cpus += range(int(first), int(last or first) + 1)
-    return cpus
-
-
-def written(cpus: Iterable[int]) -> str:
-    """Write processors as the kernel and `cpus` of a benchmark do: "0-2,5"."""
-    runs: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if runs and cpu == runs[-1][1] + 1:
-            runs[-1][1] = cpu
-        else:
-            runs.append([cpu, cpu])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 _MOUNTS = "sys/fs/cgroup"

@@ -43,7 +43,7 @@ THROTTLED_WARN = 0.01
 @CHECKS("load", "All processors are busy: none is left for the measured program.")
 def _average(here: Here) -> Check | None:
     # of the last minute; bad only while others are still busy
-    now, ticks = load(here.files), here.window.end.ticks
+    now, ticks = load(here.files), here.window[1].ticks
     if now is None or ticks is None:
         return None
     value = f"{now:.2f} on {plural(ticks.processors, 'processor')}"
@@ -56,20 +56,20 @@ def _average(here: Here) -> Check | None:
 
 def _others(window: Window) -> float | None:
     """Return the share of all processors' time that other processes took; None when that cannot be told."""
-    begin, end = window.begin.ticks, window.end.ticks
+    begin, end = (each.ticks for each in window)
     if begin is None or end is None or end.total <= begin.total:
         return None
     total = end.total - begin.total
     stolen = (end.steal or 0) - (begin.steal or 0)
-    busy = total - (end.idle - begin.idle) - stolen - _taken(window).get(window.end.own or 0, 0)
+    busy = total - (end.idle - begin.idle) - stolen - _taken(window).get(window[1].own or 0, 0)
     return min(1.0, max(0.0, busy / total))
 
 
 def _taken(window: Window) -> dict[int, int]:
     """Return the ticks that each process took while it was watched."""
-    before = window.begin.processes
+    before, after = (each.processes for each in window)
     taken = {}
-    for pid, process in window.end.processes.items():
+    for pid, process in after.items():
         was = before.get(pid)
         same = was is not None and was.started == process.started
         taken[pid] = process.ticks - (was.ticks if was is not None and same else 0)
@@ -82,24 +82,24 @@ def _taken(window: Window) -> dict[int, int]:
     "waits for a processor: `perfgate try` shows which commands it decides.",
 )
 def _processes(here: Here) -> Check | None:
-    window = here.window
-    share, ticks, first = _others(window), window.end.ticks, window.begin.ticks
+    begin, end = here.window
+    share, ticks, first = _others(here.window), end.ticks, begin.ticks
     if share is None or ticks is None or first is None:
         return None
-    taken = _taken(window)
-    taken.pop(window.end.own or 0, None)
+    taken = _taken(here.window)
+    taken.pop(end.own or 0, None)
     most = max(taken, key=lambda pid: taken[pid], default=None)
     one = taken[most] * ticks.processors / (ticks.total - first.total) if most is not None else 0.0
     value = f"used {share:.0%} of the CPU time"
     if most is not None and one >= BUSY_PROCESS:
-        value += f"; most of it {window.end.processes[most].name} (process {most}): {one:.0%} of a processor"
+        value += f"; most of it {end.processes[most].name} (process {most}): {one:.0%} of a processor"
     state: State = "bad" if share >= BUSY_BAD else "warn" if share >= BUSY_WARN or one >= BUSY_PROCESS else "ok"
     return Check("", state, value, "")
 
 
 @CHECKS("steal time", "While the hypervisor runs another machine, this one pauses but its clock does not.")
 def _steal(here: Here) -> Check | None:
-    begin, end = here.window.begin.ticks, here.window.end.ticks
+    begin, end = (each.ticks for each in here.window)
     if begin is None or end is None or begin.steal is None or end.steal is None or end.total <= begin.total:
         return None
     stolen = end.steal - begin.steal
@@ -143,7 +143,7 @@ def _limit(here: Here) -> Check | None:
     if allowed is None:
         return ok("none")
     value = f"{allowed:.2f} processors"
-    begin, end = here.window.begin.throttling, here.window.end.throttling
+    begin, end = (each.throttling for each in here.window)
     if begin is None or end is None:
         return warn(value)
     stopped = end.throttled - begin.throttled

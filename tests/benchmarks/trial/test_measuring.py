@@ -6,14 +6,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.trial import measuring, plan
 from benchmarks.trial.comparisons import comparisons
-from benchmarks.trial.programs.program import SLOW
-from benchmarks.trial.programs.words import source
 from benchmarks.trial.records import SCHEMA, DataError, Ran, Trial, append, read
 from tests.support.trial import HOST
 
@@ -78,23 +75,6 @@ def test_a_torn_last_line_is_ignored_and_a_wrong_one_is_named(tmp_path: Path) ->
         read(file)
     with pytest.raises(DataError, match="run `make trial`"):
         read(tmp_path / "none.jsonl")
-
-
-def test_the_data_of_another_version_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "data.jsonl"
-    append(file, Trial(1, 1, HOST))
-    with pytest.raises(DataError, match=r"data\.jsonl is of another version .*move it away and run `make trial`"):
-        read(file)
-
-
-@pytest.mark.parametrize(("side", "slow", "times"), [("base", "1", 1), ("tail", "0", 1), ("tail", "1", 2)])
-def test_a_slow_start_of_the_tail_does_its_work_twice(side: str, slow: str, times: int, tmp_path: Path) -> None:
-    text = source(side, 0.5).replace("return found", "sys.stdout.write('c'); return found")
-    (tmp_path / "words").write_text("a b a", encoding="ascii")
-    (tmp_path / "count.py").write_text(text, encoding="ascii")
-    words = [sys.executable, str(tmp_path / "count.py"), str(tmp_path / "words")]
-    found: Any = subprocess.run(words, env={**os.environ, SLOW: slow}, capture_output=True, text=True, check=True)
-    assert found.stdout == "c" * times + "2\n"
 
 
 def test_starts_by_turns_are_in_the_order_of_perfgate() -> None:

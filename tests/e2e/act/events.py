@@ -29,11 +29,6 @@ class Event:
         return str(self._head.get("ref", self.ref.removeprefix("refs/heads/")))
 
     @property
-    def owner(self) -> str:
-        """The repository that the commits of this event are of."""
-        return str((self._head.get("repo") or {}).get("full_name", REPOSITORY))
-
-    @property
     def _head(self) -> dict[str, Any]:
         head: dict[str, Any] = self.payload.get("pull_request", {}).get("head", {})
         return head
@@ -63,12 +58,11 @@ def pull_request(
     owner: str | None = REPOSITORY,
     action: str = "synchronize",
     labels: tuple[str, ...] = (),
-    title: str = "A change",
 ) -> Event:
     """A pull request was opened, pushed to or labelled; owner: of its head, None when the fork was deleted."""
     pull = {
         "number": number,
-        "title": title,
+        "title": "A change",
         "state": "open",
         "labels": [{"name": name} for name in labels],
         "head": {"ref": ref, "sha": head, "label": f"{owner}:{ref}", "repo": repository(owner) if owner else None},
@@ -82,14 +76,14 @@ def pull_request(
     return Event("pull_request", payload, f"refs/pull/{number}/merge", merge)
 
 
-def comment(number: int, default: str, body: str = "/perfgate check", **more: str) -> Event:
-    """A member wrote on a pull request; it runs on the default branch, at the commit default; more: of the comment."""
+def comment(number: int, default: str, body: str = "/perfgate check") -> Event:
+    """A member wrote on a pull request; it runs on the default branch, at the commit default."""
     user = {"login": "maintainer", "type": "User"}
     said = {"id": 5, "body": body, "created_at": "2026-02-01T00:00:00Z", "author_association": "MEMBER", "user": user}
     payload = {
         "action": "created",
         "issue": {"number": number, "state": "open", "pull_request": {"url": "https://api.github.com/x"}},
-        "comment": said | more,
+        "comment": said,
         "repository": repository(),
         "sender": user,
     }
@@ -104,16 +98,10 @@ def merge_group(head: str, base: str) -> Event:
     return Event("merge_group", payload, ref, head)
 
 
-def push(head: str, before: str, branch: str = "main") -> Event:
-    """Somebody pushed to a branch."""
-    payload = {
-        "ref": f"refs/heads/{branch}",
-        "before": before,
-        "after": head,
-        "repository": repository(),
-        "forced": False,
-    }
-    return Event("push", payload, f"refs/heads/{branch}", head)
+def push(head: str, before: str) -> Event:
+    """Somebody pushed to the default branch."""
+    payload = {"ref": "refs/heads/main", "before": before, "after": head, "repository": repository(), "forced": False}
+    return Event("push", payload, "refs/heads/main", head)
 
 
 def schedule(head: str) -> Event:
@@ -121,32 +109,24 @@ def schedule(head: str) -> Event:
     return Event("schedule", {"schedule": "17 2 * * *", "repository": repository()}, "refs/heads/main", head)
 
 
-def workflow_dispatch(head: str, branch: str = "main", **inputs: str) -> Event:
+def workflow_dispatch(head: str, **inputs: str) -> Event:
     """Somebody pressed the button."""
-    payload = {"ref": f"refs/heads/{branch}", "inputs": inputs, "repository": repository()}
-    return Event("workflow_dispatch", payload, f"refs/heads/{branch}", head)
+    payload = {"ref": "refs/heads/main", "inputs": inputs, "repository": repository()}
+    return Event("workflow_dispatch", payload, "refs/heads/main", head)
 
 
-def workflow_run(
-    run_id: int,
-    head: str,
-    default: str,
-    *,
-    branch: str = "topic",
-    owner: str | None = "mallory/widget",
-    conclusion: str = "failure",
-) -> Event:
-    """Another workflow ended; it runs on the default branch, at the commit default."""
+def workflow_run(run_id: int, head: str, default: str) -> Event:
+    """A workflow of a fork's pull request failed; this runs on the default branch, at the commit default."""
     run = {
         "id": run_id,
         "name": "perfgate",
         "run_attempt": 1,
         "head_sha": head,
-        "head_branch": branch,
-        "head_repository": repository(owner) if owner else None,
+        "head_branch": "topic",
+        "head_repository": repository("mallory/widget"),
         "event": "pull_request",
         "status": "completed",
-        "conclusion": conclusion,
+        "conclusion": "failure",
         "pull_requests": [],
     }
     payload = {"action": "completed", "workflow_run": run, "repository": repository(), "workflow": {"name": "perfgate"}}

@@ -72,7 +72,6 @@ class Annotation:
 
     level: str
     message: str
-    properties: dict[str, str]
 
 
 @dataclass
@@ -89,7 +88,7 @@ class Ran:
     def annotations(self) -> list[Annotation]:
         """The errors, warnings and notices that steps asked for; not what the runner says itself."""
         found = [each for each in self.said if each.get("command") in COMMANDS and "kvPairs" in each]
-        return [Annotation(each["command"], str(each["arg"]), each["kvPairs"] or {}) for each in found]
+        return [Annotation(each["command"], str(each["arg"])) for each in found]
 
     @property
     def summaries(self) -> list[str]:
@@ -111,12 +110,6 @@ class Ran:
         """How each step ended, by its id; a step of a composite as "gate.measure". What was skipped is not there."""
         ended = [each for each in self.said if "stepResult" in each and each.get("stage") == "Main"]
         return {".".join(each["stepID"]): str(each["stepResult"]) for each in ended}
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """How long each step took, by its id as in steps."""
-        ended = [each for each in self.said if "executionTime" in each and each.get("stage") == "Main"]
-        return {".".join(each["stepID"]): round(each["executionTime"] / 1e9, 2) for each in ended}
 
 
 def nested(summary: dict[str, Any], every: list[dict[str, Any]]) -> bool:

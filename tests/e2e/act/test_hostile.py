@@ -129,7 +129,6 @@ def test_the_token_is_nowhere_and_nothing_can_be_forged(
     assert github.violations == []
 
 
-# Finds the measuring process, writes what every later step would start with, plants a link to the token, and kills it.
 KILLER = """\
 import json, os, signal
 pid = os.getppid()

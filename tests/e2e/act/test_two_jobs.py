@@ -13,13 +13,6 @@ from tests.support.forge import FakeGitHub
 
 pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
 
-LOST = """\
-      - name: The runner is lost
-        shell: /bin/sh -e {0}
-        run: exit 1
-      - name: Measure
-"""
-
 
 def outcome(ran: Ran) -> tuple[int, str, str]:
     gate = ran.outputs["gate"]
@@ -64,33 +57,3 @@ def test_the_workflow_of_the_readme_is_one(act: Act, consumer: Consumer, github:
     assert ran.exit == 1, ran.log
     assert headline(github.comments[0]["body"]).startswith("❌ **perfgate: Regression**")
     assert github.violations == []
-
-
-# by day tests/gate/commands/action/test_two_jobs.py runs the steps of such a job
-@pytest.mark.nightly
-def test_without_measurements_it_is_red_and_the_old_result_is_the_old_commit_s(
-    act: Act, consumer: Consumer, github: FakeGitHub
-) -> None:
-    old = consumer.change(1.3)
-    assert act.run(consumer.top, old.event("opened"), template("pull-request")).exit == 1
-    new = consumer.change(1.0)
-    ran = act.run(
-        consumer.top, new.event(), template("pull-request", status=True).replace("      - name: Measure\n", LOST, 1)
-    )
-    assert outcome(ran) == (1, "error", "4"), ran.log
-    [comment] = github.comments
-    assert headline(comment["body"]) == "### perfgate: nothing was measured"
-    above, _, below = comment["body"].partition("<details>")
-    assert "Regression" not in above and f"Of commit {old.head[:10]}: ❌ **perfgate: Regression**" in below
-    assert [(one["sha"], one["state"]) for one in github.statuses[-1:]] == [(new.head, "error")]
-    assert "nothing was measured" in github.statuses[-1]["description"]
-    assert github.violations == []
-
-
-@pytest.mark.nightly
-def test_several_measuring_jobs_that_end_early_are_said_too(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
-    change = consumer.change(1.3)
-    text = template("matrix").replace("${{ needs.measure.result }}", "cancelled")
-    ran = act.run(consumer.top, change.event("opened"), text)
-    assert outcome(ran) == (1, "error", "4"), ran.log
-    assert headline(github.comments[0]["body"]) == "### perfgate: measuring was cancelled"

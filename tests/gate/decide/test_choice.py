@@ -67,7 +67,7 @@ def test_a_plan_pairs_rounds_where_too_few_of_many_findings_share(rounds: int) -
     # four means and three quantiles: the gate pairs, and neither has enough of its own to share with
     assert choose(Gate(), rounds, 7, "common").method == "paired"
     config = Config(build=BuildTable(layouts="common"), plan=Plan(builds=rounds))
-    assert terms_of(config, 7, sharing=4, remembered=0.0).interval_of(CASE, rounds).method == "paired"
+    assert terms_of(config, 7, sharing=4).interval_of(CASE, rounds).method == "paired"
 
 
 @pytest.mark.parametrize("plan", [Plan(builds=Builds(min=4, max=12), sessions=3), Plan(builds=4, sessions=3)])

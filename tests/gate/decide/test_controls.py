@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gate.decide.design import design_of, subjects_of
-from gate.decide.sides import controls_of
+from gate.decide.report import controls_of
 from gate.evidence.gather import gather
 from gate.model import Report, Sample
 from gate.model.history import Controls, HistoryRecord

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from gate.codes import Exit
-from gate.decide import decide
 from gate.decide.next_steps import next_step
+from gate.decide.report import decide
 from gate.model import Case, Evidence, Finding, Report, outcomes, reasons
 from gate.words import findings, numbers, verdict_line
 from tests.gate.decide.decided import both, decided, ones, only, policy_by, rounds_of

@@ -11,9 +11,9 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Gate
-from gate.decide import decide, look
 from gate.decide.design import design_of, questions_of, subjects_of
 from gate.decide.looks import walk
+from gate.decide.report import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.records import Inputs, Located
 from gate.formats.google_benchmark import is_sharp

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from gate.evidence.gather import iteration_warnings
+from gate.evidence.doubtful import iteration_warnings
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
 from gate.model.warnings.measured import ClockStood, Outlived
 from harness.instruments.steady import steady_from

@@ -12,8 +12,7 @@ from gate.config.parse import parse
 from gate.config.types import Config
 from gate.decide.design import asked_of
 from gate.evidence.gather import gather
-from gate.model import Build, FindingMemory, Memory, Record
-from gate.planning.basis import from_memory
+from gate.model import Build, Record
 from gate.store.learning import costs_of, learn, setup_of, setups_of
 from gate.store.memory import Costs, Setup
 from tests.support import turns
@@ -137,36 +136,3 @@ def test_what_is_learned_of_turns_is_what_the_views_decide() -> None:
     # of base alone there are no neighbours
     alone = learn(asked, read, setups, lines, session="id", created=_DAY, both=False)
     assert [(one.metric, one.statistic) for one in alone] == [("time", "mean")]
-
-
-def test_a_plan_from_memory_goes_by_the_view_that_decides() -> None:
-    read = config({"name": "parse", "command": "x", "instrument": "spawn"})
-    cases = turns.drawn(np.random.default_rng(2), turns.Turns(rounds=20, starts=20))
-    lines = records(
-        *(line for side in ("base", "head") for line in builds(side, [[[0.02]] * 2] * 2, benchmark="parse"))
-    )
-    found = learn(asked_of(cases, read), read, setups_of(read, {}), lines, session="id", created=_DAY, both=True)
-    memory = Memory(
-        findings=[
-            FindingMemory(
-                benchmark=one.benchmark, metric=one.metric, factors={}, statistic=one.statistic, sessions=[one.remembered]
-            )
-            for one in found
-        ],
-        contrast_nu=None, build_nu=None, unused=[],
-    )  # fmt: skip
-    costs = {"parse": Costs(build=1.0, start=0.001, iteration=0.02, warmup=0.0)}
-    gathered = from_memory(memory, costs, read, ["parse"], "memory")
-    (known,) = gathered.known
-    assert (known.metric, known.statistic, known.levels, known.shared) == (
-        "active",
-        "typical",
-        ("execution", "build"),
-        0,
-    )
-    # fewer starts than were measured are a plan too
-    assert known.values < 20
-    assert gathered.size == 1
-    # who decides one metric alone goes by that
-    wall = config({"name": "parse", "command": "x", "instrument": "spawn", "metrics": ["time"]})
-    assert [each.metric for each in from_memory(memory, costs, wall, ["parse"], "memory").known] == ["time"]

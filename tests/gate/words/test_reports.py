@@ -15,7 +15,7 @@ from gate.report import json, terminal
 from gate.report.markdown import comment
 from gate.report.page import html
 from gate.units import format_duration
-from gate.words import findings, reports, verdict_line
+from gate.words import findings, numbers, reports, verdict_line
 from gate.words.builds import say_builds, say_why
 from gate.words.reports import spent, turns
 from gate.writing import amounts
@@ -38,7 +38,7 @@ def test_numbers_are_written_for_people() -> None:
         (12_345.6, ""): "12,346",
         (1e12 + 0.5, "1/s"): "1.000e+12 1/s",
     }
-    assert {(number, unit): amounts.amount(number, unit, number) for number, unit in long} == long
+    assert {(number, unit): numbers.amount(number, unit, number) for number, unit in long} == long
 
 
 def test_commits_are_named_and_one_with_its_working_tree_once() -> None:

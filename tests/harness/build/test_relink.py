@@ -168,6 +168,19 @@ MADE: dict[str, dict[str, Any]] = {
 }
 
 
+def test_a_program_linked_again_has_the_holes_of_the_first(checkout: Checkout, tmp_path: Path) -> None:
+    # otherwise the side that was compiled and the side that was kept are not the same file
+    project(checkout)
+    with relinking(checkout, tmp_path, "gcc -Wl,-z,max-page-size=65536,-z,separate-code *.c -o app") as builder:
+        found = []
+        for number in range(2):
+            build = good(builder.build("head", number, 1))
+            facts = (builder.directory("head") / "app").stat()
+            found.append((build.relinked, facts.st_size, facts.st_blocks))
+    assert found == [(False, *found[0][1:]), (True, *found[0][1:])]
+    assert found[0][2] * 512 < found[0][1]
+
+
 @pytest.mark.parametrize(
     "name", [*LINKED, *(pytest.param(each, marks=pytest.mark.nightly) for each in LINKED_AT_NIGHT)]
 )

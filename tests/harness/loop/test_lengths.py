@@ -60,7 +60,7 @@ class Asked:
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         if outcome.status:
-            return Unusable(outcome.status, "")
+            return Unusable(outcome.status, outcome.stderr)
         warmup = benchmark.warmup if benchmark.warmup != "auto" else 0
         count = self._always or context.iterations
         return {"time": Metric(unit="s", values=[1.0] * count, dropped=[2.0] * warmup)}
@@ -146,7 +146,7 @@ class Rig(Bench):
         self.calls.append((side, values, warmup))
         took = self.start + self.first + (int(values) + int(warmup)) * self.value
         self.clock.now += took
-        return Outcome("exit 1" if side == self.fails else "", "2026-01-01T00:00:00Z", took, "")
+        return Outcome("exit 1" if side == self.fails else "", "2026-01-01T00:00:00Z", took, "why")
 
     def tried(self, divided: Sequence[str] = ("a",), cut: int | None = None) -> Measured:
         """Measure; divided: where turns may be shorter. cut: interrupted after so many records."""

@@ -68,17 +68,6 @@ def test_it_lives_until_it_is_stopped_with_its_group(executor: ProcessExecutor, 
     assert not left.alive()
 
 
-@pytest.mark.parametrize(
-    ("script", "status"), [("exit 0", "exit 0"), ("exit 3", "exit 3"), ("kill -SEGV $$", "signal SIGSEGV")]
-)
-def test_how_it_ended(executor: ProcessExecutor, tmp_path: Path, script: str, status: str) -> None:
-    background = start(executor, tmp_path, script)
-    assert ended(background) == status
-    assert background.status() == status
-    background.stop(1)
-    assert background.status() == status
-
-
 @pytest.mark.parametrize("script", ["trap '' TERM; echo > up; while :; do sleep 0.1; done", "echo > up; kill -STOP $$"])
 def test_stubborn_ones_are_killed_after_the_grace(
     executor: ProcessExecutor, tmp_path: Path, script: str, patience: Clock

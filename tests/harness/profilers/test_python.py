@@ -54,13 +54,10 @@ def inclusive(costs: Costs, function: str) -> float:
 def test_functions_have_the_cpu_seconds_that_they_used(tmp_path: Path) -> None:
     text = "import burning, time\ndef long(): burning.burn(0.2)\ndef short(): burning.burn(0.05)\n"
     costs = sampled(tmp_path, text + "long(); short(); time.sleep(0.2)")
-    long, short = inclusive(costs, "long"), inclusive(costs, "short")
-    assert long == pytest.approx(0.2, abs=0.05)
-    assert short == pytest.approx(0.05, abs=0.04)
-    stack = max(costs, key=lambda s: costs[s])
-    assert [(frame.function, frame.file) for frame in stack[-3:]] == [
-        ("<module>", "main.py"), ("long", "main.py"), ("burn", "burning.py"),
-    ]  # fmt: skip
+    assert inclusive(costs, "long") == pytest.approx(0.2, abs=0.05)
+    assert inclusive(costs, "short") == pytest.approx(0.05, abs=0.04)
+    stack = [(frame.function, frame.file) for frame in max(costs, key=lambda s: costs[s])]
+    assert stack[-3:] == [("<module>", "main.py"), ("long", "main.py"), ("burn", "burning.py")]
 
 
 def test_a_long_call_of_c_counts_whole(tmp_path: Path) -> None:
@@ -97,10 +94,9 @@ def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
 def test_the_projects_own_sitecustomize_is_imported(tmp_path: Path) -> None:
     files = {"own/sitecustomize.py": "import builtins; builtins.customized = True"}
     text = (
-        "import sys, burning\nassert customized\n"
-        f"assert not any(p.startswith({str(tmp_path / 'scratch')!r}) for p in sys.path)\nburning.burn(0.1)"
+        f"import sys, burning, sitecustomize\nassert customized and {str(tmp_path / 'scratch')!r} not in str(sys.path)\n"
+        "assert sitecustomize.__file__.endswith('own/sitecustomize.py')\ndef reached(): burning.burn(0.1)\nreached()"
     )
-    text += "\nimport sitecustomize\nassert sitecustomize.__file__.endswith('own/sitecustomize.py')\ndef reached(): burning.burn(0.1)\nreached()"
     costs = sampled(tmp_path, text, files=files, PYTHONPATH=str(tmp_path / "project" / "own"))
     assert inclusive(costs, "reached") > 0
 
@@ -112,28 +108,9 @@ def test_an_interpreter_that_ignores_its_environment_gives_nothing(tmp_path: Pat
         PROFILER.sampled(subject_of(tmp_path, "python3 x.py"), [costs])
 
 
-@pytest.mark.parametrize(
-    ("command", "fits"),
-    [
-        (["python3", "x.py"], True), ("cd src && python3.12 -m bench", True), ("pypy3 x.py", True),
-        (["./script", "1"], True), (["./app"], False), ("./app --name python.txt", False), (["node", "x.js"], False),
-    ],
-)  # fmt: skip
-def test_which_commands_start_python(tmp_path: Path, command: list[str] | str, fits: bool) -> None:
-    (tmp_path / "script").write_text("#!/usr/bin/env python3\n")
-    (tmp_path / "app").write_bytes(b"\x7fELF")
-    assert PROFILER.fits(subject_of(tmp_path, command)) is fits
-
-
 def test_samples_are_read() -> None:
     whole = b"f main\t/p/main.py\t3\nf burn\t/p/burning.py\t2\ns 0.25 0 1\ns 0.5 0\n"
     assert parse(whole, Places(Path("/p"))) == {
         (Frame("main", "main.py", 3), Frame("burn", "burning.py", 2)): 0.25,
         (Frame("main", "main.py", 3),): 0.5,
     }
-
-
-@pytest.mark.parametrize("text", [b"s nan 0\n", b"f a\tb\ns inf 0\n", b"f a\tb\ns 1 -1\n", b"f a\tb\ns 1 1\n", b"x\n"])
-def test_what_no_sampler_writes_is_refused(text: bytes) -> None:
-    with pytest.raises(OutputError):
-        parse(text, Places(Path("/p")))

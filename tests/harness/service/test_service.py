@@ -154,19 +154,6 @@ def test_a_service_lives_as_long_as_the_execution(companions: Companions, contex
     assert not connects(context.port)
 
 
-@pytest.mark.parametrize(
-    "ready",
-    [
-        "tcp:{port}",
-        "log:listening {port} {seed} ",
-    ],
-)
-def test_ways_to_be_ready(companions: Companions, context: Context, ready: str) -> None:
-    with companions.around(bench(server(ready=ready)), context) as entered:
-        assert living(entered).complaint() == ""
-        assert connects(context.port)
-
-
 DEAF = Service(command="echo up but deaf; sleep 60 {port}", timeout=Duration(0.2))
 
 

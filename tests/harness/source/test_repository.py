@@ -1,7 +1,5 @@
 """What git knows of the files of a project: hints at those that a tree lacks, and what a study compares of a commit."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,25 +15,14 @@ ONLY = "the checkout has only files that git tracks; "
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A checkout with ignored and untracked files; its worktree is the empty directory beside it."""
-    checkout = tmp_path / "checkout"
     (tmp_path / "tree").mkdir()
-    for name in (
-        "data/large.json",
-        "data/few/x y.csv",
-        "build/app",
-        "node_modules/dep/i.js",
-        "notes.txt",
-        "src/main.c",
-    ):
-        path = checkout / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    (checkout / ".gitignore").write_text("*.json\ndata/few/\nbuild/\nnode_modules\n")
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    person = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for arguments in (["init", "-q"], ["add", ".gitignore", "src"], [*person, "commit", "-q", "-m", "first"]):
-        subprocess.run(["git", *arguments], cwd=checkout, check=True, env=environment)
-    return checkout
+    made = Project(tmp_path / "checkout")
+    made.write(".gitignore", "*.json\ndata/few/\nbuild/\nnode_modules\n")
+    for name in ("src/main.c", "data/large.json", "data/few/x y.csv", "build/app", "node_modules/dep/i.js"):
+        made.write(name, "")
+    made.commit()
+    made.write("notes.txt", "")
+    return made.top
 
 
 def hint(project: Path, command: str, stderr: str = "", *, unstarted: bool = False) -> str | None:

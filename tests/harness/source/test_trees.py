@@ -18,9 +18,8 @@ import pytest
 from gate.model import SIDES, Side
 from harness.errors import SourceError
 from harness.process.process_groups import marks
-from harness.source.base_and_head import resolve
+from harness.source.base_and_head import overlaid, resolve
 from harness.source.repository import find_repository
-from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
 from harness.source.trees import Trees, open_trees
 from harness.source.workdir import RUNNING, remove_leftovers

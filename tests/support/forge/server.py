@@ -324,11 +324,9 @@ class Storage(Handler):
 
     def answer(self, fake: FakeGitHub, seen: Seen) -> Answer:
         if seen.path.startswith(SERVICE):
-            return fake.results.answer(seen, fake.storage)
+            return fake.results.answer(seen, self.body)
         if "authorization" in seen.headers:
             return Answer(400, b"<?xml version='1.0'?><Error><Code>InvalidAuthenticationInfo</Code></Error>")
-        if seen.path.startswith("/blob/"):
-            return fake.results.blob(seen, self.body)
         found = fake.tickets.get(seen.query.get("sig", ""))
         if found is None:
             return Answer(403, b"<?xml version='1.0'?><Error><Code>AuthenticationFailed</Code></Error>")

@@ -1,10 +1,8 @@
 """Which columns there are: files of a label together, globs, folders, commits, measurings of one file, keys."""
 
-import io
 import json
 import random
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -87,15 +85,11 @@ def test_a_commit_is_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert cells("old=git:HEAD", "new=bench.txt").keys() == {("BenchmarkA", "old"), ("BenchmarkA", "new")}
 
 
-def test_a_single_file_is_one_column_without_changes_and_may_be_standard_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_single_file_is_one_column_without_changes(tmp_path: Path) -> None:
     file = go(tmp_path / "bench.txt", {"A": [10.0, 11.0], "B": [20.0, 22.0]})
     found = [(r["benchmark"], r["column"], r["ratio"]) for r in rows(file)]
     assert found[:2] == [("BenchmarkA", "bench", ""), ("BenchmarkB", "bench", "")]
     assert "change" not in shown(file)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(file).read_bytes())))
-    assert len(cells("old=-", f"new={file}")) == 4
 
 
 def data_js(path: Path, commits: int) -> str:
@@ -187,15 +181,6 @@ def test_runs_of_perfgate_take_part_and_several_are_sessions(tmp_path: Path) -> 
     assert "runs of perfgate and files of other tools cannot be one column" in refused(*files, f"old={a}")
     # beside them they can
     assert titles(*files, a) == ["old", "new", "a"]
-
-
-def test_a_page_never_replaces_a_file_that_is_compared(tmp_path: Path) -> None:
-    file = go(tmp_path / "a.txt", {"A": [10.0]})
-    before = Path(file).read_bytes()
-    assert "is read as an input" in refused(f"old={file}", "--html", file)
-    assert Path(file).read_bytes() == before
-    assert "old  " in shown(f"old={file}", "--html", str(tmp_path / "page.html"))
-    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
 
 
 def test_settings_and_sides_of_a_run_make_columns(tmp_path: Path) -> None:

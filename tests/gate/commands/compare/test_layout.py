@@ -24,12 +24,6 @@ def files(tmp_path: Path) -> list[str]:
     return found
 
 
-def test_a_pipe_has_all_columns_beside_each_other(files: list[str]) -> None:
-    head = next(line for line in shown(*files).split("\n") if line.startswith("benchmark"))
-    assert head.split() == ["benchmark", "a", "b", "change", "c", "change", "d", "change"]
-    assert "time in ms, lower is better; changes against a with 95% intervals\n" in shown(*files)
-
-
 @pytest.mark.parametrize(("width", "parts"), [(80, 3), (100, 3), (139, 2)])
 def test_a_terminal_has_what_fits_beside_each_other_and_the_base_in_each_part(
     files: list[str], width: int, parts: int
@@ -40,12 +34,7 @@ def test_a_terminal_has_what_fits_beside_each_other_and_the_base_in_each_part(
     assert all(head[:2] == ["benchmark", "a"] for head in heads)
     assert [name for head in heads for name in head[2::2]] == ["b", "c", "d"]
     assert len(heads) == parts
-
-
-def test_a_narrow_terminal_has_a_row_a_paragraph(files: list[str]) -> None:
-    out = in_terminal(*files, width=40)
-    assert re.search(r"\nparse\n  a \S+ ± \S+\n  b \S+ ± \S+\n    ~ ", out)
-    assert max(map(len, out.split("\n"))) <= 40
+    assert "time in ms, lower is better; changes against a with 95% intervals\n" in out
 
 
 def test_rows_that_a_column_lacks_have_empty_cells_and_json_has_the_documented_keys(files: list[str]) -> None:
@@ -55,10 +44,7 @@ def test_rows_that_a_column_lacks_have_empty_cells_and_json_has_the_documented_k
     assert all(cells[place] for place in (0, 1, 4, 5, 6, 7))
     found = json.loads(shown(*files, "--format", "json"))
     assert (found["schema"], found["base"], [c["title"] for c in found["columns"]]) == (1, "a", ["a", "b", "c", "d"])
-    assert [(row["row"], row["benchmark"]) for row in found["rows"]][1::2] == [
-        ("benchmark", "sort"),
-        ("geomean", "all"),
-    ]
+    assert [row["benchmark"] for row in found["rows"]][1::2] == ["sort", "all"]
     row, sort = found["rows"][:2]
     assert sort["cells"]["b"] is None
     assert sort["changes"].keys() == {"c", "d"}
@@ -71,11 +57,9 @@ def test_rows_that_a_column_lacks_have_empty_cells_and_json_has_the_documented_k
 def test_the_page_has_a_table_and_nothing_from_elsewhere(files: list[str]) -> None:
     text = shown(*files, "--format", "html")
     tags = re.findall(r"<(\w+)", text)
-    assert tags.count("table") == 1
-    assert not {"script", "link", "img", "svg"} & set(tags)
+    assert tags.count("table") == 1 and not {"script", "link", "img", "svg"} & set(tags)
     assert not re.search(r"(src|href)=(?!\"#)", text)
-    assert text.count('class="badge regression"') == 3
-    assert text.count('class="badge improvement"') == 3
+    assert [text.count(f'class="badge {tone}"') for tone in ("regression", "improvement")] == [3, 3]
 
 
 def test_two_values_that_are_0_are_no_riddle(tmp_path: Path) -> None:
@@ -89,4 +73,4 @@ def test_two_values_that_are_0_are_no_riddle(tmp_path: Path) -> None:
     # with one build of each that is why, also of an extreme
     assert "one build of each" in shown(a, c, "--statistic", "min")
     # what has no ratio is in no geometric mean
-    assert "geomean" not in shown(a, b, "--metric", "err/op")
+    assert "geomean" not in shown(a, b, "--filter", "metric:err/op")

@@ -102,16 +102,10 @@ def test_one_run_has_one_interval(tmp_path: Path) -> None:
         assert found.keys() == decided.keys()
         for key, interval in decided.items():
             assert found[key] == pytest.approx(interval, rel=1e-9), (folder.name, key)
-
-
-def test_the_words_say_which_intervals(tmp_path: Path) -> None:
-    folder = str(looks_of(tmp_path / "looks", {"slow": 6, "same": 12}, 12))
-    text = said("compare", folder)
-    assert "as `perfgate decide` shows them" in text
-    assert "after correction for 2 comparisons" in text
-    assert "No correction for multiple comparisons" not in text
-    assert "early stopping" not in text.partition("time")[0]
-    rows = rows_of(run("compare", folder, "--format", "csv"))
+    text = said("compare", str(tmp_path / "looks"))
+    assert "as `perfgate decide` shows them" in text and "after correction for 2 comparisons" in text
+    assert "No correction for multiple" not in text and "early stopping" not in text.partition("time")[0]
+    rows = rows_of(run("compare", str(tmp_path / "looks"), "--format", "csv"))
     assert {(row["benchmark"], row["change"]) for row in rows} >= {("slow", "worse"), ("same", "not shown")}
 
 

@@ -22,19 +22,13 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shells of POSIX
 LINES: Mapping[str, set[str]] = {
     "perfgate che": {"check"},
     "perfgate check --ba": {"--base", "--base-command"},
-    "perfgate completion --": {"--help"},
     "perfgate check --base ": {"main", "v1.0", "topic/x"},
-    "perfgate check --base to": {"topic/x"},
     "perfgate check --head=to": {"topic/x"},
-    "perfgate bisect --good v": {"v1.0"},
     "perfgate check --set gate.thr": {"gate.threshold="},
-    "perfgate study --set study.repl": {"study.replicates="},
     "perfgate study ana": {"analyse"},
     "perfgate study analyse --quan": {"--quantiles"},
-    "perfgate report --format m": {"markdown"},
     "perfgate init --workflow tr": {"trusted"},
     "perfgate completion ": {"bash", "fish", "zsh"},
-    "perfgate check --config perf": {"perfgate.toml"},
     "perfgate check --config=perf": {"perfgate.toml"},
     "perfgate check --rules b": {"base"},
 }
@@ -136,7 +130,7 @@ def test_no_program_of_the_project_is_started(project: Path, scripts: Path) -> N
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 # one of each kind: a shell within a terminal takes a second a line
-@pytest.mark.parametrize("line", [line for number, line in enumerate(LINES) if number in (0, 1, 3, 5, 7)])
+@pytest.mark.parametrize("line", [line for number, line in enumerate(LINES) if number in (0, 1, 2, 3, 4)])
 def test_what_completes_a_line_in_zsh(line: str, project: Path, scripts: Path) -> None:
     text = in_zsh(scripts / "zsh", line, project, max(LINES[line]))
     assert LINES[line] <= set(re.split(r"[\s\x1b]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", text))), text
@@ -159,10 +153,3 @@ def test_known_values_are_those_that_the_help_names_and_keys_those_of_the_config
         assert all(word in each.help for word in each.known) and kind(each) == "words"
     assert {"gate.threshold", "plan.budget", "study.replicates", "creep.against"} <= set(setting_keys())
     assert not any(key.startswith(("benchmark.", "override.", "accept.")) for key in setting_keys())
-
-
-def test_another_shell_is_refused() -> None:
-    for words, said in ((["tcsh"], "tcsh"), ([], "required: SHELL;")):
-        err = io.StringIO()
-        assert main(["completion", *words], io.StringIO(), err) == 2
-        assert said in err.getvalue() and err.getvalue().count("\n") == 1

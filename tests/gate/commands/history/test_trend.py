@@ -38,15 +38,9 @@ def said(folder: Path, *argv: str) -> Any:
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """120 commits: parse becomes 10% slower with the 60th, encode creeps, idle stays; the machine changes with the 91st."""
     rng = np.random.default_rng(1)
-    true = {
-        "parse": step(120, 60, 0.1),
-        "encode": creep(rng, 120, 30, size=0.02),
-        "idle": flat(120),
-    }
+    true = {"parse": step(120, 60, 0.1), "encode": creep(rng, 120, 30, size=0.02), "idle": flat(120)}
     accepted = {60: Accepted(up_to=0.12, until="2027-01-01", reason="checksums <b>now</b>")}
-    records = history(
-        1, true, machines=[MACHINE] * 90 + [OTHER], offsets=[0.0] * 90 + [0.3], accepted=accepted
-    )  # fmt: skip
+    records = history(1, true, machines=[MACHINE] * 90 + [OTHER], offsets=[0.0] * 90 + [0.3], accepted=accepted)
     return kept(tmp_path_factory.mktemp("history") / "h", records)
 
 
@@ -65,7 +59,7 @@ def test_text_says_how_far_each_case_moved(changed: Path, monkeypatch: pytest.Mo
     assert "`perfgate check --creep`" in said
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+@pytest.mark.parametrize("columns", [40, 200])
 def test_text_fits_the_terminal_and_has_both_intervals(
     changed: Path, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
@@ -94,12 +88,6 @@ def test_json_has_every_number(changed: Path) -> None:
     assert parse["accepted"][0]["reason"] == "checksums <b>now</b>"
 
 
-def test_markdown_has_a_row_for_each_case(changed: Path) -> None:
-    code, out, _ = run(changed, "--markdown", "-")
-    assert code == 0
-    assert re.search(r"^\| `idle` \| [+-].*%\) \| [+-].*%\) \| [\d.]+% \| [\d.]+% \|$", out, re.MULTILINE)
-
-
 def test_the_page_marks_what_happened(changed: Path) -> None:
     _, out, _ = run(changed, "--html", "-")
     assert out.count("<svg ") == 3
@@ -115,8 +103,7 @@ def test_commits_that_were_measured_again_are_left_out(tmp_path: Path) -> None:
     again = [record(n, records[n].changes, parent=n, run=f"control-{n}") for n in (4, 9)]
     folder = kept(tmp_path / "h", [*records, *again])
     found = said(folder)
-    assert found["left_out"]["controls"] == ["control-4", "control-9"]
-    assert len(found["cases"][0]["runs"]) == 40
+    assert (found["left_out"]["controls"], len(found["cases"][0]["runs"])) == (["control-4", "control-9"], 40)
     assert "2 records of commits that were measured again are left out." in " ".join(run(folder)[1].split())
 
 
@@ -143,16 +130,6 @@ def test_a_case_begins_with_its_first_run(tmp_path: Path) -> None:
     assert new["chain"]["low"] < 1.2 < new["chain"]["high"]
     assert [level["ratio"] for level in new["levels"][:31]] == [None] * 30 + [1]
     assert "unknown" not in run(tmp_path / "h")[1]
-
-
-def test_one_build_a_run_has_levels_alone(tmp_path: Path) -> None:
-    records = history(9, {"parse": step(60, 30, 0.3)})
-    alone = [[msgspec.structs.replace(r.changes[0], variance=None, df=None)] for r in records]
-    of_one_build = [msgspec.structs.replace(r, changes=own) for r, own in zip(records, alone, strict=True)]
-    case, text = only_case(tmp_path, of_one_build)
-    assert (case["chain"]["unmeasured"], case["chain"]["low"]) == (60, None)
-    assert case["levels"][-1]["low"] < 1.3 < case["levels"][-1]["high"]
-    assert "unknown at 60 steps" in text
 
 
 def test_counts_are_compared_as_numbers(tmp_path: Path) -> None:
@@ -187,26 +164,16 @@ def test_short_and_strange_histories_are_shown_in_every_format(tmp_path: Path) -
             assert (code, err, out[-1]) == (0, "", "\n")
 
 
-def test_limit_and_benchmark_cut_the_history(changed: Path) -> None:
+def test_options_cut_the_history_or_are_refused(changed: Path, tmp_path: Path) -> None:
     assert len(said(changed, "--limit", "20")["commits"]) == 20
     assert [case["benchmark"] for case in said(changed, "--benchmark", "p*")["cases"]] == ["parse"]
-
-
-@pytest.mark.parametrize(
-    ("argv", "why"),
-    [
-        (["--benchmark", "nothing"], "--benchmark nothing: matches none of encode"),
-        (["--json", "-", "--html", "-"], "both want standard output"),
-    ],
-)
-def test_what_names_nothing_is_refused(changed: Path, argv: list[str], why: str) -> None:
-    code, _, err = run(changed, *argv)
-    assert code == 2 and why in err and "Traceback" not in err
-
-
-def test_an_empty_store_says_how_it_is_filled(tmp_path: Path) -> None:
-    code, _, err = run(tmp_path)
-    assert code == 2 and "perfgate history add" in err
+    for folder, argv, why in (
+        (changed, ["--benchmark", "nothing"], "--benchmark nothing: matches none of encode"),
+        (changed, ["--json", "-", "--html", "-"], "both want standard output"),
+        (tmp_path, [], "perfgate history add"),
+    ):
+        code, _, err = run(folder, *argv)
+        assert code == 2 and why in err and err.count("\n") == 1
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
@@ -216,15 +183,10 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
         for each in history(9, {name: step(60, 30, 0.3)})
     ]
     folder = kept(tmp_path / "h", records)
-    for form in FORMATS:
-        code, out, _ = run(folder, f"--{form}", "-")
-        assert code == 0
-        if form == "html":
-            assert "<script>alert" not in out and "<img" not in out
-        if form != "json":
-            assert "\x1b" not in out and "\u202e" not in out
-    text = run(folder)[1]
-    assert "\x1b" not in text and "\u202e" not in text
+    for argv in ((), ("--markdown", "-"), ("--html", "-")):
+        code, out, _ = run(folder, *argv)
+        assert code == 0 and not {"\x1b", "\u202e"} & {*out}
+        assert argv != ("--html", "-") or ("<script>alert" not in out and "<img" not in out)
 
 
 def test_a_damaged_record_writes_nothing_to_the_terminal(changed: Path, tmp_path: Path) -> None:

@@ -40,26 +40,16 @@ def lines_of(file: Path, kind: str) -> list[dict[str, Any]]:
     return [line for line in found if line["type"] == kind]
 
 
-def test_a_file_is_a_build_and_a_process_an_execution(tmp_path: Path) -> None:
-    out = tmp_path / "m.jsonl"
-    code, text, err = run("import", *drawn(tmp_path, "base", 2), *drawn(tmp_path, "head", 3), "--out", str(out))
+@pytest.mark.parametrize(("level", "second"), [("build", (0, 1, 0)), ("execution", (0, 0, 1)), ("session", (1, 0, 0))])
+def test_the_user_may_say_what_a_file_is(tmp_path: Path, level: str, second: tuple[int, int, int]) -> None:
+    files, out = [*drawn(tmp_path, "base", 2), *drawn(tmp_path, "head", 3)], tmp_path / "m.jsonl"
+    code, text, err = run("import", *files, "--each", level, "--out", str(out))
     assert (code, text) == (0, "")
     executions = lines_of(out, "execution")
-    assert [(e["side"], e["build"], e["execution"]) for e in executions] == [
-        ("base", 0, 0), ("base", 1, 0), ("head", 0, 0), ("head", 1, 0), ("head", 2, 0),
-    ]  # fmt: skip
+    assert [e["side"] for e in executions] == ["base"] * 2 + ["head"] * 3
+    assert [(e["session"], e["build"], e["execution"]) for e in executions[:2]] == [(0, 0, 0), second]
     assert [len(e["metrics"]["time"]["values"]) for e in executions] == [8] * 5
-    assert "base  " in err and "1 benchmark, 2 builds, 2 starts, 16 values" in err
-    assert "1 benchmark, 3 builds, 3 starts, 24 values" in err
-
-
-def test_the_user_may_say_what_a_file_is(tmp_path: Path) -> None:
-    out = tmp_path / "m.jsonl"
-    second = {"execution": (0, 0, 1), "session": (1, 0, 0), "build": (0, 1, 0)}
-    for level, place in second.items():
-        assert run("import", *drawn(tmp_path, "base", 2), "--each", level, "--out", str(out))[0] == 0
-        found = [(e["session"], e["build"], e["execution"]) for e in lines_of(out, "execution")]
-        assert found == [(0, 0, 0), place]
+    assert level != "build" or ("base  " in err and "1 benchmark, 3 builds, 3 starts, 24 values" in err)
 
 
 def test_five_builds_a_side_decide_and_one_is_withheld_however_large_the_change(tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from gate.commands.init.init import render
 from gate.commands.init.tree import read_tree
 from gate.config.config_text import read_source
 from gate.config.parse import parse
-from tests.support.initialized import Project, detected
-from tests.support.started import need
+from tests.support.initialized import Project, detected, need
 
 
 class Case(NamedTuple):
@@ -561,28 +560,21 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
         assert any(text in str(found.setup) for text in same)
 
 
-def test_what_gives_a_fixture_is_installed_where_nothing_has_it(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = project({"benches/bench_a.py": USES + "for _ in (): pass\n", "src/pkg/__init__.py": ""})
-    installed = {"python": "11", "pytest": "8", "pip": "22.2"}
-    monkeypatch.setattr(Asked, "run", lambda *_, **__: json.dumps(installed))
-    found = detected(directory)
-    assert (found.kind, found.measures_something) == ("pytest-benchmark", True)
-    assert "pytest-benchmark" in str(found.setup)
+FIXTURE = {"benches/bench_a.py": USES + "for _ in (): pass\n", "src/pkg/__init__.py": ""}
 
 
-def test_an_environment_has_no_pip_of_its_own_where_another_can(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("files", "tool"), [(PYTHON["asv"].files, "asv_runner"), (FIXTURE, "pytest-benchmark")])
+@pytest.mark.parametrize(("pip", "quick"), [("22.2.9", False), ("22.3", True), (None, False)])
+def test_what_is_missing_is_installed_by_a_pip_from_elsewhere_where_that_can(
+    project: Project, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], tool: str, pip: str | None, quick: bool
 ) -> None:
-    directory = project(PYTHON["asv"].files)
-    for pip, quick in (("22.2.9", False), ("22.3", True), ("23.2.1", True), (None, False)):
-        installed = json.dumps({"python": "11"} | ({"pip": pip} if pip else {}))
-        monkeypatch.setattr(Asked, "run", lambda *_, told=installed, **__: told)
-        setup = str(detected(directory).setup)
-        asked = "python -m pip --python .perfgate-env/bin/python install --quiet asv_runner"
-        assert (asked in setup, "venv --without-pip" in setup) == (quick, quick)
-        assert quick or ".perfgate-env/bin/pip install --quiet asv_runner" in setup
+    installed = json.dumps({"python": "11", "pytest": "8"} | ({"pip": pip} if pip else {}))
+    monkeypatch.setattr(Asked, "run", lambda *_, **__: installed)
+    found = detected(project(files))
+    assert found.measures_something and found.kind in tool.replace("_", "-")
+    how = "python -m pip --python .perfgate-env/bin/python" if quick else ".perfgate-env/bin/pip"
+    assert ("venv --without-pip" in str(found.setup)) is quick
+    assert re.search(rf"{re.escape(how)} install --quiet .*{tool}", str(found.setup))
 
 
 def test_what_was_read_without_its_tool_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

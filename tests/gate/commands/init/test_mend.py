@@ -17,6 +17,7 @@ FILES = {
     "pyproject.toml": PYPROJECT,
     "package.json": json.dumps({"scripts": {"build": "tsc"}}),
     "data/in.txt": "1",
+    "data/run.sh": "",
     "own/__init__.py": "",
 }
 CRITERION = ["./target/bench-a", "--bench", "--warm-up-time=0.1", "--measurement-time=0.2"]
@@ -74,6 +75,8 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found("x b.py", setup="python -m venv .perfgate-env"), trial("No module named 'wheel'"), "python -m venv .perfgate-env && .perfgate-env/bin/pip install --quiet 'numpy>=1' wheel"),
         (found("python -m pytest a"), trial("pytest: error: unrecognized arguments: --benchmark-min-time=0.2"), "pytest-benchmark"),
         (found(["python", "b.py"]), trial("No module named 'own'"), "--target .perfgate-site ."),
+        (found(["python", "b.py"]), trial("PackageNotFoundError: No package metadata was found for own"), "--target .perfgate-site ."),
+        (found(["python", "-m", "pytest", "t"]), trial("FAILED t/test_a.py::test_b - x\n1 failed, 9 passed in 3.32s"), "t --deselect=t/test_a.py::test_b"),
         (found(["node", "b.js"], kind="npm", setup="npm ci"), trial("Error: Cannot find module '../dist/x.js'"), "npm run --silent build"),
         (found(["node", "b.js"], kind="npm"), trial("Error: Cannot find module 'ms'"), "npm install"),
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
@@ -83,6 +86,7 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --target .perfgate-site ."),
         (found([]), trial("", build=True, hint='declare them: [build] changes = ["gen/a.java"]'), "gen/a.java"),
         (found(["./b", "x"]), trial("b: cannot open 'in.txt': No such file or directory"), "cd data && ../b x"),
+        (found(["data/run.sh", "data/a.txt"], kind="generic"), trial("cannot open 'in.txt'"), "cd data && ./run.sh data/a.txt"),
     ],
 )  # fmt: skip
 def test_a_failure_names_its_cure(tmp_path: Path, before: Found, failed: Mapping[str, Any], after: str) -> None:
@@ -243,30 +247,20 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     assert comparable(suite_, alone) == (suite_, [])
 
 
+# less than twice as noisy; it waits; active time decides; another instrument has other times
 @pytest.mark.parametrize(
-    ("spread", "user", "decided", "instrument", "quieter"),
-    [
-        (0.12, 0.95, True, "spawn", True),
-        # less than twice as noisy; it waits; active time decides; another instrument has other times
-        (0.09, 0.95, True, "spawn", False),
-        (0.12, 0.8, True, "spawn", False),
-        (0.12, 0.95, False, "spawn", False),
-        (0.12, 0.95, True, "hyperfine", False),
-    ],
+    "change", [{}, {"spread": 0.09}, {"user": 0.8}, {"decided": False}, {"instrument": "hyperfine"}]
 )
-def test_cpu_time_decides_where_the_time_of_several_tasks_is_too_noisy(
-    spread: float, user: float, decided: bool, instrument: str, quieter: bool
-) -> None:
-    before = found(["./bench"], instrument)
-    means = {"time": 2.0, "user": user, "system": 0.0, "active": 1.0}
+def test_cpu_time_decides_where_the_time_of_several_tasks_is_too_noisy(change: dict[str, Any]) -> None:
+    of: dict[str, Any] = {"spread": 0.12, "user": 0.95, "decided": True, "instrument": "spawn", **change}
+    before = found(["./bench"], of["instrument"])
+    times = [("time", 2.0, of["spread"], of["decided"]), ("user", of["user"], 0.05, False)]
+    times += [("system", 0.0, 0.05, False), ("active", 1.0, 0.05, False)]
     cases = [
-        {"benchmark": before.benchmark.name, "metric": name, "mean": mean, "spread": spread if name == "time" else 0.05,
-         "decided": decided and name == "time"}
-        for name, mean in means.items()
-    ]  # fmt: skip
-    told = {"benchmarks": [{"benchmark": before.benchmark.name, "cases": cases}]}
-    after, named = by_cpu_time(before, told)
-    assert (after.benchmark.metrics, named) == ((["user"], [before.benchmark.name]) if quieter else ([], []))
+        dict(zip(("metric", "mean", "spread", "decided"), each, strict=True)) | {"benchmark": "a"} for each in times
+    ]
+    after, named = by_cpu_time(before, {"benchmarks": [{"benchmark": "a", "cases": cases}]})
+    assert (after.benchmark.metrics, named) == (([], []) if change else (["user"], ["a"]))
     assert replace(after, benchmarks=before.benchmarks) == before
 
 

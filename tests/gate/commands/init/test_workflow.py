@@ -15,11 +15,11 @@ from ruamel.yaml import YAML
 from gate.commands.init import command
 from gate.commands.init.command import Options
 from gate.commands.init.init import _LOOKS
-from gate.commands.init.workflow import DEFAULT_ACTION, KINDS
+from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, needs_of
 from gate.document.html import templates
 from gate.github.publishing.request import id_of, slug_of
 from gate.model import UserError
-from tests.support.initialized import init
+from tests.support.initialized import init, make_project
 
 WORKFLOWS = Path(".github/workflows")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -113,18 +113,12 @@ def test_linters_agree(repository: Path, tmp_path: Path) -> None:
     succeed(sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *files)
     zizmor = str(Path(sys.executable).parent / "zizmor")
     succeed(zizmor, "--offline", "--no-config", "--persona", "pedantic", *files)
-
-
-def test_actionlint_agrees(repository: Path) -> None:
     # where scripts/tools puts it, else wherever it is
     actionlint = shutil.which("actionlint", path=f"{TOOLS}{os.pathsep}{os.environ.get('PATH', os.defpath)}")
     if actionlint is None:
         pytest.skip("absent: actionlint (the workflows of `perfgate init --workflow` were not checked by it)")
-    labels = repository / "actionlint.yaml"
-    labels.write_text("self-hosted-runner:\n  labels: [perf]\n", encoding="utf-8")
-    for kind in KINDS:
-        write(repository, kind, force=True)
-        succeed(actionlint, "-config-file", str(labels), *map(str, (repository / WORKFLOWS).iterdir()))
+    (tmp_path / "labels").write_text("self-hosted-runner:\n  labels: [perf]\n", encoding="utf-8")
+    succeed(actionlint, "-config-file", str(tmp_path / "labels"), *files)
 
 
 def succeed(*command: str) -> None:
@@ -185,13 +179,10 @@ def test_only_the_default_branch_writes_the_history_and_what_writes_it_runs_no_c
     assert "history add" in pushing["run"] and "--push" in pushing["run"]
     # no pending run replaces another one
     assert "github.sha" in workflow["concurrency"]["group"]
-
-
-def test_two_projects_of_a_repository_have_histories_of_their_own(repository: Path) -> None:
+    # two projects of a repository have histories of their own
     assert "--history refs/perfgate/history-sub`" in write(folder(repository, "sub"), "history")
-    (text,) = written(repository).values()
-    assert text.count("--history refs/perfgate/history-sub'") == 2
-    assert "refs/perfgate/history'" not in text
+    text = written(repository)["perfgate-sub-history.yml"]
+    assert text.count("--history refs/perfgate/history-sub'") == 2 and "refs/perfgate/history'" not in text
 
 
 def test_what_measures_the_code_of_forks_has_no_rights_and_what_publishes_takes_nothing(repository: Path) -> None:
@@ -285,16 +276,27 @@ def test_whose_action(repository: Path) -> None:
 # --- what is said and refused --------------------------------------------------------------------------------------
 
 
-def test_what_is_left_to_do(repository: Path) -> None:
-    text = write(repository, "pull-request", "acme/perfgate@v1")
+FORKS_FIRST = "next:\n  - public repository? Write `perfgate init --workflow forks --force` instead"
+PLACEHOLDER = '[[benchmark]]\nname = "placeholder"\ncommand = []\n'
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "words"),
+    [
+        ("pull-request", "", (FORKS_FIRST, "perfgate doctor", "check 'perfgate' required", "perf-accepted")),
+        ("trusted", "", (FORKS_FIRST, "check 'perfgate' required")),
+        ("matrix", "", (FORKS_FIRST, "label perf", "shards and sessions of [plan]")),
+        ("forks", PLACEHOLDER, ("status 'perfgate' required", "has a benchmark without a command, so the workflow")),
+    ],
+)
+def test_what_is_left_to_do(repository: Path, kind: str, config: str, words: tuple[str, ...]) -> None:
+    (repository / "perfgate.toml").write_text(config)
+    text = write(repository, kind, "acme/perfgate@v1")
     assert text.startswith("wrote .github/workflows/perfgate.yml\n")
-    for words in ("label perf", "perfgate doctor", "check 'perfgate' required", "perf-accepted"):
-        assert words in text
-    assert "status 'perfgate' required" in write(repository, "forks", force=True)
-    assert "shards and sessions of [plan]" in write(repository, "matrix", force=True)
+    assert [each for each in words if each not in text] == []
 
 
-@pytest.mark.parametrize("action", ["perfgate", "a/b", "a/b@", "a b/c@v1", "a/b@v1 #", "a/b@v1\n", "./here", "-a/b@v1"])
+@pytest.mark.parametrize("action", ["perfgate", "a/b@", "a b/c@v1", "a/b@v1 #", "a/b@v1\n", "./here", "-a/b@v1"])
 def test_no_action(repository: Path, action: str) -> None:
     with pytest.raises(UserError, match=r"--action .*: write OWNER/REPO@REF"):
         write(repository, "pull-request", action)
@@ -330,7 +332,73 @@ def test_nothing_is_written_over(repository: Path) -> None:
         write(repository, "forks")
 
 
-@pytest.mark.parametrize("name", ["${{ github.token }}", "a\nb", "a\x1b[31mb"])
+@pytest.mark.parametrize("name", ["${{ github.token }}", "a\nb"])
 def test_a_folder_that_github_would_not_take_as_it_is(repository: Path, name: str) -> None:
     with pytest.raises(UserError, match="this folder name cannot be written into a workflow"):
         write(folder(repository, name), "pull-request")
+
+
+# --- what a runner needs -------------------------------------------------------------------------------------------
+
+VENV = '[build]\nshare = [".venv"]\n[[benchmark]]\nname = "a"\ncommand = [".venv/bin/python", "bench.py"]\n'
+PYTEST = VENV.replace("command", 'instrument = "pytest-benchmark"\ncommand')
+DEV = '[project]\nname = "a"\ndependencies = ["attrs>=1", "b"]\n[project.optional-dependencies]\ndev = ["c[x]; python_version > \\"3\\""]\n'
+TESTS = '[project]\nname = "a"\n[project.optional-dependencies]\ntests = ["freezegun", "pytest-benchmark"]\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "lines"),
+    [
+        ({"requirements.txt": "", "dev-requirements.txt": "", "notes.txt": ""}, ["pip install --quiet -r dev-requirements.txt -r requirements.txt"]),
+        # what the benchmarks' own tool stands beside is theirs, and a list for mypy is nobody's
+        ({"requirements-mypy.txt": "", "docs-requirements.txt": "", "requirements-docker.txt": ""}, ["pip install --quiet -r requirements-docker.txt"]),
+        ({"perfgate.toml": PYTEST, "requirements.txt": "", "pyproject.toml": TESTS}, ["pip install --quiet freezegun pytest-benchmark"]),
+        ({"perfgate.toml": PYTEST}, ["pip install --quiet pytest-benchmark"]),
+        ({"pyproject.toml": DEV}, ["""pip install --quiet 'attrs>=1' b 'c[x]; python_version > "3"'"""]),
+        ({"pyproject.toml": '[project]\nname = "a"\ndependencies = ["a @ https://x.invalid/$(id)", "q\'q"]\n'}, []),
+        # with no uv on the runner, and without the project
+        ({"uv.lock": ""}, ["pip install --quiet uv", "uv sync --frozen --inexact --no-install-project"]),
+    ],
+)  # fmt: skip
+def test_an_environment_is_made_of_what_is_declared(tmp_path: Path, files: dict[str, str], lines: list[str]) -> None:
+    needs = needs_of(make_project(tmp_path, {"perfgate.toml": VENV, **files}, git=False))
+    (step,) = needs.steps
+    assert step[1] == ["python3 -m venv .venv", *(f".venv/bin/{line}" for line in lines)]
+    # a shell reads each requirement as one word
+    succeed("sh", "-n", "-c", "\n".join(step[1]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_job_that_measures_makes_the_environment_first(repository: Path, kind: str) -> None:
+    (folder(repository, "sub") / "perfgate.toml").write_text(VENV)
+    write(repository / "sub", kind)
+    name = next(iter(KINDS[kind].files.values())).replace("perfgate", "perfgate-sub", 1)
+    made = 0
+    for job in loaded(written(repository)[name])["jobs"].values():
+        names = [step["name"] for step in job["steps"]]
+        measures = "Check out" in names and not {"Plan", "Record"} & set(names)
+        assert measures is ("Make .venv" in names)
+        if measures:
+            place = names.index("Make .venv")
+            step, after = job["steps"][place : place + 2]
+            assert (step["working-directory"], step["run"], "uses" in after) == ("sub", "python3 -m venv .venv\n", True)
+            assert names.index("Check out") < place
+            made += 1
+    assert made == 1
+
+
+def test_what_a_step_cannot_make_is_said(repository: Path) -> None:
+    make_project(
+        repository, {"perfgate.toml": '[build]\nshare = ["data/", "node_modules/"]\n', "package-lock.json": "{}"}
+    )
+    text = write(repository, "pull-request")
+    assert "note: a step makes node_modules, which perfgate.toml shares: npm ci --no-audit --no-fund\n" in text
+    assert "note: perfgate.toml shares data, which git does not track: add a step that makes it" in text
+    steps = loaded(written(repository)["perfgate.yml"])["jobs"]["measure"]["steps"]
+    assert steps[1]["run"] == "npm ci --no-audit --no-fund\n"
+
+
+def test_a_config_that_cannot_be_read_needs_nothing(tmp_path: Path) -> None:
+    for text in ("", "[", "build = 3", "[build]\nshare = 3\n", "[build]\nshare = [1]\n", "benchmark = [1]"):
+        needs = needs_of(make_project(tmp_path, {"perfgate.toml": text}, git=False))
+        assert (needs.placeholder, needs.steps, needs.others) == (False, [], [])

@@ -1,4 +1,4 @@
-"""perfgate plan, in process, on measured lines and on what is remembered."""
+"""perfgate plan, in process, on measured lines."""
 
 import io
 import json
@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,17 +16,11 @@ from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.rules import most_builds
 from gate.config.types import Builds, Config
-from gate.model import FindingMemory, Memory, Remembered, UserError
-from gate.planning.basis import from_memory
-from gate.run.memory import project_name
+from gate.model import FindingMemory, Memory
 from gate.stats.components import remember
 from gate.stats.sequential import look_rounds
-from gate.store.memory import Costs, Learned, Session, Sessions, Setup
 from gate.units import Duration
-from harness.host.facts import facts
-from harness.source.repository import find_repository
 from tests.support import lines, simulate
-from tests.support.project import Project as Checkout
 
 Line = dict[str, Any]
 CONFIG: Line = {
@@ -43,22 +38,15 @@ def of_values(**metrics: Any) -> Line:
 
 
 def measured(
-    name: str,
-    components: tuple[float, float, float],
-    *,
-    builds: int = 6,
-    executions: int = 5,
-    iterations: int = 10,
-    mean: float = 0.1,
-    seed: int = 1,
-    **more: Any,
-) -> list[Line]:
+    name: str, components: tuple[float, float, float], counts: tuple[int, int, int] = (6, 5, 10), *,
+    mean: float = 0.1, seed: int = 1, **more: Any,
+) -> list[Line]:  # fmt: skip
     """Lines of one benchmark on both sides: two iterations of warm-up, 20 ms to start."""
     rng = np.random.default_rng([seed, len(name)])
     found = []
     for side in ("base", "head"):
-        nested = simulate.sample(rng, simulate.normal, components, (builds, executions, iterations), mean).values
-        for line in lines.builds(side, nested.reshape(builds, executions, iterations).tolist(), benchmark=name, **more):
+        nested = simulate.sample(rng, simulate.normal, components, counts, mean).values
+        for line in lines.builds(side, nested.reshape(counts).tolist(), benchmark=name, **more):
             (metric,) = line["metrics"].values()
             metric["dropped"] = [mean, mean]
             found.append({"warmup": 2, "seconds": sum(metric["values"]) + 2 * mean + 0.02, **line})
@@ -108,9 +96,6 @@ def two(folder: Path) -> str:
     return write(head(), measured("parse", PARSE), measured("encode", ENCODE))
 
 
-# --- what it says -----------------------------------------------------------------------------------------------------
-
-
 def test_the_text_and_the_section_are_the_plan(two: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, found = plan(two)
     assert text.startswith("from run.jsonl: 2 findings, confidence 95%, family holm; wanted: a change of\n")
@@ -120,6 +105,10 @@ def test_the_text_and_the_section_are_the_plan(two: str, monkeypatch: pytest.Mon
     assert re.search(levels, text)
     assert "The noise of builds has 10 degrees of freedom: the true noise may be 0.70 to" in text
     assert max(map(len, text.splitlines())) <= 80
+    # what was not repeated is not told apart
+    once = plan(write(head(), measured("parse", PARSE, (6, 1, 10)), name="once.jsonl"))[0]
+    assert re.search(r"parse +\d\.\d% +not apart +\d\.\d% +1 x \d+", once)
+    text, found = plan(two)
     config = section(text).plan
     assert config.budget == Duration(900)
     assert "metrics" not in text
@@ -137,7 +126,7 @@ def test_the_text_and_the_section_are_the_plan(two: str, monkeypatch: pytest.Mon
 
 
 def test_components_and_costs_are_those_of_the_run() -> None:
-    many = measured("parse", PARSE, builds=40, executions=8)
+    many = measured("parse", PARSE, (40, 8, 10))
     (found,) = plan(write(head(builds=40), many), "--budget", "10h")[1]["findings"]
     t2 = found["variance"]["t2"]
     assert [t2[level] ** 0.5 for level in ("build", "execution", "iteration")] == pytest.approx(PARSE, rel=0.2)
@@ -204,44 +193,23 @@ def test_a_budget_too_small_gives_the_nearest_and_says_what_it_takes(two: str) -
 def test_what_no_plan_reaches_is_said_and_has_no_section_to_copy(two: str) -> None:
     text, found = plan(two, "--target", "0.001%")
     assert "no plan reaches a half-width of 0.001%, however long" in " ".join(text.split())
-    assert "[plan]" not in text
-    assert found["toml"] is None
+    assert "[plan]" not in text and found["toml"] is None
 
 
-@pytest.mark.parametrize(
-    ("mode", "said"),
-    [
-        ("fixed", "The plan is for each machine by itself, which needs at least 3 builds. Over all 4 machines"),
-        ("random", "the interval also contains how the change differs from machine to machine"),
-    ],
-)
-def test_a_plan_of_several_sessions_says_what_it_is_for(mode: str, said: str) -> None:
-    def told(sessions: int) -> str:
-        config = {**CONFIG, "gate": {"sessions": mode}, "plan": {"sessions": sessions}}
-        return " ".join(plan(write(head(config), measured("parse", PARSE)))[0].split())
-
-    of_four = told(4)
-    assert said in of_four
-    assert "about 2.0 times narrower" in of_four or mode == "random"
-    assert "machine" not in told(1)
-
-
-# --- what it goes by --------------------------------------------------------------------------------------------------
+def test_a_plan_of_several_sessions_says_what_it_is_for() -> None:
+    config = {**CONFIG, "gate": {"sessions": "fixed"}, "plan": {"sessions": 4}}
+    told = " ".join(plan(write(head(config), measured("parse", PARSE)))[0].split())
+    assert "it cannot show how 4 of them differ (gate.sessions = fixed)" in told
 
 
 def test_a_quantile_keeps_its_values_and_the_metrics_of_the_config_stay_in_the_section() -> None:
     config = of_values(time={"statistics": ["mean", "p90"]}) | {"plan": {"metrics": ["time", "user"]}}
-    run_name = write(head(config), measured("parse", (0.002, 0.002, 0.05), executions=4, iterations=50))
+    run_name = write(head(config), measured("parse", (0.002, 0.002, 0.05), (6, 4, 50)))
     text, found = plan(run_name, "--set", "gate.threshold=10%", "--budget", "10h")
     assert [f["statistic"] for f in found["findings"]] == ["mean", "p90"]
     assert found["plan"]["executions"] * found["plan"]["iterations"] >= 200
     assert "in build" in text
     assert section(text).plan.metrics == ["time", "user"]
-
-
-def test_levels_that_were_not_repeated_are_not_told_apart() -> None:
-    text = plan(write(head(), measured("parse", PARSE, executions=1)))[0]
-    assert re.search(r"parse +\d\.\d% +not apart +\d\.\d% +1 x \d+", text)
 
 
 def test_where_the_time_of_a_value_is_not_in_the_values_it_is_that_of_the_execution() -> None:
@@ -256,25 +224,13 @@ def test_where_the_time_of_a_value_is_not_in_the_values_it_is_that_of_the_execut
         assert any("the time of a value is not in the values" in note for note in found["notes"])
 
 
-def test_correlated_iterations_count_for_less() -> None:
-    rng = np.random.default_rng(5)
-    rows = measured("parse", (0.0, 0.0, 0.0), iterations=40)
-    for line in rows:
-        values, state = line["metrics"]["time"]["values"], 0.0
-        for k in range(len(values)):
-            state = 0.7 * state + rng.normal(0, 0.003)
-            values[k] = 0.1 + state
-    (found,) = plan(write(head(), rows))[1]["findings"]
-    assert found["variance"]["correlation"] == pytest.approx(0.7, abs=0.08)
-
-
 def test_what_cannot_be_planned_is_refused_in_one_line() -> None:
     def refused(message: str, *argv: str, rows: list[Line] | None = None, config: Line = CONFIG) -> None:
         code, out, err = run(write(head(config), measured("parse", PARSE) if rows is None else rows), *argv)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert message in err
 
-    refused("one build of each", rows=measured("parse", PARSE, builds=1))
+    refused("one build of each", rows=measured("parse", PARSE, (1, 5, 10)))
     refused("both sides have no benchmark in common", rows=[])
     refused("no spread over builds", rows=measured("parse", (0, 0, 0)))
     refused("more than the budget of 20 s leaves", "--budget", "20s")
@@ -288,85 +244,13 @@ def test_what_cannot_be_planned_is_refused_in_one_line() -> None:
     refused("has no durations for the starts of parse", rows=untimed, config=of_values())
 
 
-# --- what is remembered -----------------------------------------------------------------------------------------------
-
-REPOSITORY = """\
-[gate]
-threshold = "5%"
-[[benchmark]]
-name = "bench"
-command = "python3 bench.py {output}"
-instrument = "values"
-"""
-COSTS = {"parse": Costs(build=12.0, start=0.02, iteration=0.1, warmup=0.2)}
-
-
-def remembered(seed: int) -> Remembered:
-    rng = np.random.default_rng(seed)
+def test_what_a_run_remembers_counts_where_its_layouts_are_those_of_the_next_checks() -> None:
+    rng = np.random.default_rng(1)
     sides = [simulate.sample(rng, simulate.normal, PARSE, (20, 5, 10)) for _ in range(2)]
-    found = remember(sides[0], sides[1], None, session=f"s{seed}", created="2026-11-20T09:00:00Z")
-    assert found is not None
-    return found
-
-
-def memory(*cases: tuple[str, str]) -> Memory:
-    sessions = [remembered(seed) for seed in (1, 2, 3)]
-    findings = [
-        FindingMemory(benchmark=name, metric=metric, factors={}, statistic="mean", sessions=sessions)
-        for name, metric in cases
-    ]
-    return Memory(findings=findings, contrast_nu=None, build_nu=None, unused=[])
-
-
-def config(**tables: Any) -> Config:
-    return parse(from_tables({**CONFIG, **tables}, "test"))
-
-
-def test_a_plan_from_the_history_of_this_host(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CI", "GITHUB_BASE_REF"):
-        monkeypatch.delenv(name, raising=False)
-    checkout = Checkout(folder / "widget")
-    checkout.bench(1.0, **{"perfgate.toml": REPOSITORY})
-    checkout.commit("base")
-    monkeypatch.chdir(checkout.top)
-    path = folder / "history"
-    code, _, err = run("--history", str(path))
-    assert code == 2
-    assert re.search(r"nothing is remembered about this project in .*history: name a RUN", err)
-    project = project_name(find_repository(checkout.top))
-    for day, build in ((18, 30.0), (19, 12.0)):
-        created = f"2026-11-{day}T09:00:00Z"
-        session = Session(id=f"s{day}", created=created, kind="calibration", project=project, host=facts(), commit=None)
-        learned = Learned(
-            benchmark="bench",
-            metric="time",
-            factors={},
-            statistic="mean",
-            setup=Setup(command="python3 bench.py {output}", instrument="values", warmup=0, build=None),
-            remembered=remembered(day),
-            costs=Costs(build=build, start=0.02, iteration=0.1, warmup=0.2),
-        )
-        Sessions(path).add(session, [learned])
-    _, found = plan("--history", str(path))
-    assert found["origin"] == "the memory of this host"
-    (finding,) = found["findings"]
-    # two sessions of 20 rounds on both sides
-    assert finding["variance"]["build_df"] == 76
-    # of independent layouts, which the checks do not have
-    assert finding["memory_df"] == 0
-    assert finding["threshold"] == 0.05
-    # the newest session's
-    assert finding["seconds"]["build"] == 12
-    assert "degrees" in plan("--history", str(path), "--set", "build.layouts=independent")[0]
-
-
-def test_what_is_not_remembered_is_named_and_counts_in_the_family_and_what_is_recorded_does_not() -> None:
-    both = memory(("parse", "time"), ("parse", "user"))
-    found = from_memory(both, COSTS, config(), ["parse", "encode"], "here")
-    assert found.notes[:1] == ("encode: nothing is remembered, so the plan leaves it out",)
-    assert found.size == 2
-    for known in (memory(), memory(("gone", "time"))):
-        with pytest.raises(UserError, match="nothing is remembered about parse"):
-            from_memory(known, COSTS, config(), ["parse"], "here")
-    with pytest.raises(UserError, match="has no durations for"):
-        from_memory(both, {}, config(), ["parse"], "here")
+    session = remember(sides[0], sides[1], None, session="s", created="2026-11-20T08:00:00Z")
+    assert session is not None
+    finding = FindingMemory(benchmark="parse", metric="time", factors={}, statistic="mean", sessions=[session])
+    memory = msgspec.to_builtins(Memory(findings=[finding], contrast_nu=None, build_nu=None, unused=[]))
+    text, found = plan(write(head(memory=memory), measured("parse", PARSE)))
+    assert found["findings"][0]["memory_df"] > 0
+    assert "degrees" in text

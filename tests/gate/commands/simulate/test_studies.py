@@ -13,7 +13,7 @@ from benchmarks.evidence.sources import Varied
 from benchmarks.evidence.turns import Turns
 from gate.commands.simulate.draws import Components, Draws, Source
 from gate.commands.simulate.studies import VERDICTS, Comparisons, Reports, Rules, decided, policy_of
-from gate.decide import decide
+from gate.decide.report import decide
 from gate.model import Finding
 
 NOISY = Components("noisy", 0.02, 0.0, 0.02, executions=2, iterations=2)
@@ -38,9 +38,7 @@ def test_verdicts_are_those_of_the_report(source: Draws, rules: Rules) -> None:
         report = decide(evidence, policy_of(rules))
         found = decided(evidence, rules)
         assert [one.verdict for one in found] == [finding.verdict for finding in report.findings]
-        assert [one.rounds for one in found] == [
-            rules.looks[finding.decided_at.look - 1] for finding in report.findings
-        ]
+        assert [one.rounds for one in found] == [rules.looks[each.decided_at.look - 1] for each in report.findings]
         for one, finding in zip(found, report.findings, strict=True):
             assert one.not_worse == (finding.not_worse and finding.verdict != "regression")
         seen |= {one.verdict for one in found}
@@ -80,11 +78,10 @@ def test_comparisons_are_counted_as_one_by_one() -> None:
     assert counts.different == pytest.approx([((low > 1 + d) | (high < 1 / (1 + d))).mean() for d in (0.0, 0.02)])
 
 
-def test_what_has_no_bounds_holds_the_truth() -> None:
-    wild = Comparisons(
-        Source((Components("wild", 0.8, 0.0, 0.0),)), Rules(looks=(2,), interval="fieller", min_builds=2), (1.0,)
-    )
-    counts = wild.run(np.random.default_rng(1), 40)
+def test_what_has_no_bounds_holds_the_truth_and_of_several_the_first_may_be_counted_alone() -> None:
+    few, source = Rules(looks=(2,), interval="fieller", min_builds=2), Source((Components("wild", 0.8, 0.0, 0.0),) * 2)
+    counts = Comparisons(source, few, (1.0, 1.0), counted=1).run(np.random.default_rng(1), 40)
+    assert counts.comparisons.tolist() == [40]
     assert counts.bounded[0] < 20 and counts.coverage > 0.9
 
 
@@ -97,16 +94,6 @@ def test_quantiles_and_views_are_findings_of_their_own() -> None:
     assert sharp < dull / 10
 
 
-def test_only_the_noisy_case_is_counted_where_there_is_one() -> None:
-    source = Varied((NOISY,) * 5, noise=2.0, one_noisy=True, memory=20)
-    study = Comparisons(source, Rules(looks=(3,), interval="fieller-moderated"), (1.0,) * 5, counted=1)
-    assert study.run(np.random.default_rng(4), 10).comparisons.tolist() == [10]
-    assert study.effort == 1
-
-
-# --- other rules -----------------------------------------------------------------------------------------------------
-
-
 def test_pooled_tests_are_those_of_scipy() -> None:
     rng = np.random.default_rng(7)
     base, head = rng.lognormal(0, 0.3, (25, 40)), rng.lognormal(0.1, 0.5, (25, 30))
@@ -114,18 +101,6 @@ def test_pooled_tests_are_those_of_scipy() -> None:
     assert pooled_welch(base, head) == pytest.approx(expected)
     expected = scipy.stats.mannwhitneyu(base, head, axis=1, method="asymptotic").pvalue
     assert mann_whitney(base, head) == pytest.approx(expected)
-
-
-def test_open_loop_testing_stops_at_the_first_significant_round() -> None:
-    rng = np.random.default_rng(1)
-    base, head = 1 + 0.05 * rng.normal(size=(100, 8)), 1.02 + 0.05 * rng.normal(size=(100, 8))
-    once = [over_builds(base, head, 0.0, (count,)) for count in range(2, 9)]
-    slower, faster = over_builds(base, head, 0.0, range(2, 9))
-    for i in range(100):
-        words = ["slower" if s[i] else "faster" if f[i] else "" for s, f in once]
-        first = next((word for word in words if word), "")
-        assert (slower[i], faster[i]) == (first == "slower", first == "faster")
-    assert slower.sum() > once[3][0].sum() and faster.any()
 
 
 def test_other_rules_call_what_they_call_one_by_one() -> None:

@@ -218,14 +218,12 @@ def test_the_budget_that_would_be_enough() -> None:
     assert enough(COST) is enough(MUCH, builds=4) is None
 
 
-@pytest.mark.parametrize("spread", [0.5, 2.0, 3.0])
 @pytest.mark.parametrize("plan", [{}, {"builds": 6}])
-def test_what_is_said_to_be_enough_finds_something(spread: float, plan: dict[str, Any]) -> None:
+def test_what_is_said_to_be_enough_finds_something(plan: dict[str, Any]) -> None:
     plan = {**plan, "executions": 1, "iterations": 1}
-    found = enough(MUCH, spread=spread, **plan)
-    if found is not None:
-        assert fit_of(tried(cases=(case(spread=spread),)), MUCH, **plan, budget=f"{found:.0f}s").finds is not None
-    assert found is not None or spread > 1
+    found = enough(MUCH, spread=0.5, **plan)
+    assert found is not None
+    assert fit_of(tried(cases=(case(spread=0.5),)), MUCH, **plan, budget=f"{found:.0f}s").finds is not None
 
 
 def test_without_values_there_is_no_plan() -> None:
@@ -272,14 +270,6 @@ def test_where_not_all_builds_fit_as_many_as_a_regression_needs_must() -> None:
     assert leaner(executing(900.0), long) is None
     found = leaner(executing(900.0), long, budget="20m")
     assert (found.builds, found.executions, found.iterations) == (6, 1, 10)
-
-
-def test_a_plan_without_a_most_uses_its_budget() -> None:
-    # 12 rounds of 20 s are four of ten minutes
-    noisy, builds = tried(cases=(case(spread=0.1),)), ({"min": 4, "max": 12}, {"min": 4})
-    least, found = (fit_of(noisy, executions=1, iterations=1, builds=each) for each in builds)
-    assert (least.builds, found.builds) == (12, 25)
-    assert found.finds < 0.85 * least.finds
 
 
 def test_what_counts_is_executed_once_a_build_with_any_plan() -> None:

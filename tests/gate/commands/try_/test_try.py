@@ -45,9 +45,8 @@ def benchmark(name: str, command: str) -> str:
     return f'[[benchmark]]\nname = "{name}"\ncommand = {command}\ninstrument = "spawn"\n'
 
 
-MORE = benchmark("broken", '["sh", "-c", "echo no data.json here >&2; exit 3"]') + benchmark(
-    "absent", '["./nowhere/program"]'
-)
+BROKEN = benchmark("broken", '["sh", "-c", "echo no data.json here >&2; exit 3"]')
+MORE = BROKEN + benchmark("absent", '["./nowhere/program"]')
 
 
 @pytest.fixture(autouse=True)
@@ -131,13 +130,7 @@ def test_as_json(project: Project) -> None:
     assert (found["schema"], found["exit_code"]) == (1, 0)
     (case,) = found["benchmarks"][0]["cases"]
     # four more executions tell how these differ, which the values of one do not
-    assert [case[key] for key in ("benchmark", "metric", "unit", "values", "executions")] == [
-        "bench",
-        "time",
-        "s",
-        25,
-        5,
-    ]
+    assert [case[key] for key in ("metric", "unit", "values", "executions")] == ["time", "s", 25, 5]
     # the program draws its values with a spread of 1%
     assert 0.0005 < case["spread"] < 0.05 and case["start"] is not None
     assert case["mean"] == pytest.approx(1.0, rel=0.05)
@@ -167,6 +160,13 @@ def test_a_benchmark_that_gives_nothing_is_named_with_its_reason_and_the_others_
     measured = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
     kinds = [json.loads(line)["type"] for line in measured]
     assert (kinds.count("build"), kinds.count("execution"), kinds.count("failure")) == (2, 0, 2)
+
+
+def test_a_command_that_fails_without_a_word_on_standard_error_is_asked_again(project: Project) -> None:
+    project.write(
+        "perfgate.toml", CONFIG.split("[[benchmark]]")[0] + benchmark("t", '["sh", "-c", "echo 1 failed; exit 1"]')
+    )
+    assert "t failed on head: exit 1 1 failed command: " in said(project, code=4)
 
 
 @pytest.fixture

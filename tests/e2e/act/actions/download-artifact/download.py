@@ -1,19 +1,16 @@
-"""What actions/download-artifact does, in the service's own protocol, by the standard library alone."""
+"""What actions/download-artifact does, by the standard library alone, with tests/support/forge/results.py."""
 
 from __future__ import annotations
 
-import base64
 import fnmatch
 import io
 import json
 import os
 import sys
+import urllib.parse
 import urllib.request
 import zipfile
 from pathlib import Path
-from typing import Any
-
-SERVICE = "twirp/github.actions.results.api.v1.ArtifactService"
 
 
 def main() -> int:
@@ -21,13 +18,8 @@ def main() -> int:
     if os.environ["WANTED_RUN"]:
         sys.stdout.write("::error::the stand-in downloads from its own run only\n")
         return 1
-    token = os.environ["ACTIONS_RUNTIME_TOKEN"]
-    claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
-    scope = next(one for one in claims["scp"].split() if one.startswith("Actions.Results:"))
-    run, job = scope.split(":")[1:]
-    ids = {"workflow_run_backend_id": run, "workflow_job_run_backend_id": job}
     wanted, pattern = os.environ["WANTED_NAME"], os.environ["WANTED_PATTERN"]
-    found = [one["name"] for one in call("ListArtifacts", ids, token)["artifacts"]]
+    found = json.loads(got())["names"]
     chosen = [name for name in found if (name == wanted if wanted else fnmatch.fnmatchcase(name, pattern or "*"))]
     if wanted and not chosen:
         sys.stdout.write(f"::error::Unable to download artifact(s): Artifact not found for name: {wanted}\n")
@@ -36,10 +28,7 @@ def main() -> int:
     top.mkdir(parents=True, exist_ok=True)
     together = bool(wanted) or os.environ["WANTED_MERGE"] == "true"
     for name in chosen:
-        place = call("GetSignedArtifactURL", {**ids, "name": name}, token)["signed_url"]
-        with urllib.request.urlopen(place) as answer:  # noqa: S310
-            data = answer.read()
-        keep(data, name, top if together else top / name)
+        keep(got(name=name), name, top if together else top / name)
     with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as file:
         file.write(f"download-path={top}\n")
     sys.stdout.write(f"Total of {len(chosen)} artifact(s) downloaded: {', '.join(chosen)}\n")
@@ -55,13 +44,13 @@ def keep(data: bytes, name: str, folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-def call(method: str, asked: dict[str, Any], token: str) -> Any:
-    """Call the service."""
-    place = f"{os.environ['ACTIONS_RESULTS_URL'].rstrip('/')}/{SERVICE}/{method}"
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    request = urllib.request.Request(place, json.dumps(asked).encode(), headers)  # noqa: S310
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
-        return json.load(answer)
+def got(**asked: str) -> bytes:
+    """Ask for one artifact by its name, or for the names of all."""
+    address = f"{os.environ['ACTIONS_RESULTS_URL'].rstrip('/')}/artifacts?{urllib.parse.urlencode(asked)}"
+    headers = {"Authorization": f"Bearer {os.environ['ACTIONS_RUNTIME_TOKEN']}"}
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:  # noqa: S310
+        found: bytes = answer.read()
+    return found
 
 
 if __name__ == "__main__":

@@ -1,20 +1,17 @@
-"""What actions/upload-artifact does, in the service's own protocol, by the standard library alone."""
+"""What actions/upload-artifact does, by the standard library alone, with tests/support/forge/results.py."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import io
 import json
 import os
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 import zipfile
 from pathlib import Path
-from typing import Any
-
-SERVICE = "twirp/github.actions.results.api.v1.ArtifactService"
 
 
 def main() -> int:
@@ -33,13 +30,13 @@ def main() -> int:
         return none_found(os.environ["WANTED_NONE"], wanted)
     name = os.environ["WANTED_NAME"]
     if os.environ["WANTED_ARCHIVE"] == "true":
-        data, kind = zipped(files, root), "application/zip"
+        data = zipped(files, root)
     elif len(files) == 1:
-        name, data, kind = files[0].name, files[0].read_bytes(), "text/html"
+        name, data = files[0].name, files[0].read_bytes()
     else:
         return failed("archive: false is for a single file")
     try:
-        made = upload(name, data, kind, overwrite=os.environ["WANTED_OVERWRITE"] == "true")
+        made = upload(name, data, overwrite=os.environ["WANTED_OVERWRITE"] == "true")
     except urllib.error.HTTPError as error:
         return failed(f"Failed to upload: {error} {error.read().decode()}")
     run = "/".join(os.environ[name] for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY"))
@@ -74,36 +71,14 @@ def zipped(files: list[Path], root: Path) -> bytes:
     return into.getvalue()
 
 
-def upload(name: str, data: bytes, kind: str, *, overwrite: bool) -> str:
+def upload(name: str, data: bytes, *, overwrite: bool) -> str:
     """Hand an artifact in; returns its id."""
-    token = os.environ["ACTIONS_RUNTIME_TOKEN"]
-    padded = token.split(".")[1] + "=="
-    scope = next(
-        one for one in json.loads(base64.urlsafe_b64decode(padded))["scp"].split() if one.startswith("Actions.Results:")
-    )
-    run, job = scope.split(":")[1:]
-    ids = {"workflow_run_backend_id": run, "workflow_job_run_backend_id": job, "name": name}
-    if overwrite:
-        try:
-            call("DeleteArtifact", ids, token)
-        except urllib.error.HTTPError as error:
-            if error.code != 404:
-                raise
-    place = call("CreateArtifact", {**ids, "version": 7, "mime_type": kind}, token)["signed_upload_url"]
-    request = urllib.request.Request(place, data, {"x-ms-blob-type": "BlockBlob"}, method="PUT")  # noqa: S310
-    with urllib.request.urlopen(request):  # noqa: S310
-        pass
-    sums = {"size": str(len(data)), "hash": f"sha256:{hashlib.sha256(data).hexdigest()}"}
-    return str(call("FinalizeArtifact", {**ids, **sums}, token)["artifact_id"])
-
-
-def call(method: str, asked: dict[str, Any], token: str) -> Any:
-    """Call the service."""
-    place = f"{os.environ['ACTIONS_RESULTS_URL'].rstrip('/')}/{SERVICE}/{method}"
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    request = urllib.request.Request(place, json.dumps(asked).encode(), headers)  # noqa: S310
+    asked = urllib.parse.urlencode({"name": name} | ({"overwrite": "true"} if overwrite else {}))
+    address = f"{os.environ['ACTIONS_RESULTS_URL'].rstrip('/')}/artifacts?{asked}"
+    headers = {"Authorization": f"Bearer {os.environ['ACTIONS_RUNTIME_TOKEN']}"}
+    request = urllib.request.Request(address, data, headers, method="PUT")  # noqa: S310
     with urllib.request.urlopen(request) as answer:  # noqa: S310
-        return json.load(answer)
+        return str(json.load(answer)["id"])
 
 
 if __name__ == "__main__":

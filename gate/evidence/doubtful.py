@@ -1,4 +1,4 @@
-"""The same values twice: what was read again, and not measured."""
+"""Values that raise a doubt: the same twice, which was read and not measured; not steady, or fewer than asked for."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from gate.config.types import Config
 from gate.model import SIDES, Execution, Failure, Record, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.digits import COARSE
-from gate.model.names import COUNTS
-from gate.units import to_base
+from gate.model.names import COUNTS, FEWEST_FOR_STEADY
+from gate.model.warnings import AnyWarning
+from gate.model.warnings import measured as warn
+from gate.model.warnings.base import Said
+from gate.units import plural, to_base
 
 FEWEST = 5
 """Distinct values that a series needs: fewer may well come twice out of a coarse timer or a count."""
@@ -181,3 +184,45 @@ def _by_chance(again: int, benchmark: str, metric: str, executions: Sequence[Exe
         # a pair more that is alike: of few different series, one place alone does not tell
         expected += math.log(max(pooled, (alike + 2) / (places + 2)))
     return again * expected - math.lgamma(again + 1) > _CHANCE
+
+
+# --- starts that do not go as asked -----------------------------------------------------------------------------------
+
+
+_WAITED = 0.1
+"""A share of the time that a clock stood still, from which times differ from what a reader's own clock would show."""
+
+
+def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
+    """Count executions that reached no steady state, gave fewer values than asked for, or left work behind.
+
+    plan.iterations is a wish, and a program may measure by the clock. One of which other executions on the same side
+    gave exactly what was asked for does not.
+
+    executions: of both sides, all with values of the metric. asked: plan.iterations.
+    """
+    found: list[AnyWarning] = []
+    of = {side: [(e, e.metrics[metric]) for e in executions if e.side == side] for side in SIDES}
+    looked = [values for own in of.values() for _, values in own if values.steady is not None]
+    never = {side: sum(values.steady is False for _, values in own) for side, own in of.items()}
+    if any(never.values()):
+        few = all(len(values.values) < FEWEST_FOR_STEADY for values in looked if not values.steady)
+        more = f"; fewer than {plural(FEWEST_FOR_STEADY, 'value')} cannot show one" if few else ""
+        some, sides = warn.some_starts(never["base"], never["head"], len(looked))
+        found.append(Said(f"{some} reached no steady state ({sides}): all their values count{more}", "not-steady"))
+    short = dict.fromkeys(SIDES, 0)
+    for side, own in of.items():
+        counts = [len(values.values) for _, values in own if values.steady is None]
+        short[side] = sum(count < asked for count in counts) if asked in counts else 0
+    if any(short.values()):
+        some, sides = warn.some_starts(short["base"], short["head"], len(executions))
+        cut = f"gave fewer than the {plural(asked, 'value')} asked for ({sides}), and others exactly as many"
+        found.append(Said(f"{some} {cut}: was their output cut off?", "values-short", "first"))
+    outlived = {side: sum(e.outlived for e, _ in own) for side, own in of.items()}
+    if any(outlived.values()):
+        found.append(warn.Outlived(outlived["base"], outlived["head"], len(executions)))
+    told = [(e.waited, e.seconds) for e, _ in (*of["base"], *of["head"]) if e.waited is not None and e.seconds]
+    waited = sum(own for own, _ in told) / sum(seconds for _, seconds in told) if told else 0.0
+    if waited >= _WAITED:
+        found.append(warn.ClockStood(min(1.0, waited)))
+    return found
