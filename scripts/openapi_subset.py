@@ -18,11 +18,10 @@ from typing import Any
 TARGET = Path(__file__).parent.parent / "tests" / "data" / "github" / "openapi.json"
 REPO = "/repos/{owner}/{repo}"
 USED: dict[str, tuple[str, ...]] = {
-    "/user": ("get",),
     f"{REPO}/pulls": ("get",),
     f"{REPO}/pulls/{{pull_number}}": ("get",),
     f"{REPO}/issues/{{issue_number}}/comments": ("get", "post"),
-    f"{REPO}/issues/comments/{{comment_id}}": ("get", "patch"),
+    f"{REPO}/issues/comments/{{comment_id}}": ("patch",),
     f"{REPO}/statuses/{{sha}}": ("post",),
     f"{REPO}/commits/{{ref}}/statuses": ("get",),
     f"{REPO}/git/commits/{{commit_sha}}": ("get",),

@@ -30,7 +30,7 @@ OTHERS = {
     "gate/run/hints.py": "what programs say",
     "gate/writing/last_lines.py": "what programs say",
     "gate/github/client.py": "GitHub's words",
-    "gate/github/problems.py": "GitHub's words",
+    "gate/github/transport.py": "GitHub's words",
     "harness/host": "the files of the kernel",
     "harness/instruments": "the output of other tools",
     "harness/source": "the output of git",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
-import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,8 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import msgspec
 
-from gate.github.problems import Problem, Task, Trouble, of_error, one_line
-from gate.github.transport import Overdue, Transport
+from gate.github.transport import Problem, Task, Transport, Trouble, of_error
 
 if TYPE_CHECKING:
     from gate.github.event import Event
@@ -108,10 +105,8 @@ def may_read(address: str, api_url: str) -> bool:
     return place.scheme == "https" and bool(place.hostname)
 
 
-def _saved(
-    transport: Transport, task: Task, address: str, file: Path, limit: int, stop: threading.Event
-) -> Trouble | None:
-    """Save what is at a signed address, which is as good as a token: only its host is shown; stop: nobody waits."""
+def _saved(transport: Transport, task: Task, address: str, file: Path, limit: int) -> Trouble | None:
+    """Save what is at a signed address, which is as good as a token: only its host is shown."""
     from requests import Session  # late: slow to import, and seldom needed
 
     host = _host(address)
@@ -124,11 +119,8 @@ def _saved(
         timeout = transport.timeout
         with session.get(address, stream=True, allow_redirects=False, timeout=timeout) as response:
             status = response.status_code
-            if stop.is_set():
-                # or the name of a file that has been removed, or that another attempt writes, would be taken
-                return None
             if status == 200:
-                return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
+                return _copied(task, response.iter_content(_CHUNK), file, limit)
             problem = task.failed(f"the storage {host} answers with {status}", status=status)
             return Trouble(problem, again=status >= 500 or status == 429)
 
@@ -137,7 +129,7 @@ def _host(address: str) -> str:
     return urlsplit(address).hostname or "?"
 
 
-def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: threading.Event) -> Trouble | None:
+def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int) -> Trouble | None:
     from requests import RequestException
 
     written = 0
@@ -147,8 +139,6 @@ def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: t
                 written += len(chunk)
                 if written > limit:
                     return Trouble(task.failed(f"it has more than {limit:,} bytes"))
-                if stop.is_set():
-                    break
                 out.write(chunk)
     except RequestException:  # the connection's, not the disk's
         raise
@@ -160,16 +150,14 @@ def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: t
 class Forge:
     """What perfgate reads of a repository; comments and statuses are in modules of their own.
 
-    api_url: GITHUB_API_URL. token: in no message. repository: "owner/name". timeout: seconds for one attempt.
-    patience: seconds that all methods together may wait; after them each fails at once.
+    api_url, repository: as read_event has them. token: in no message. timeout: seconds without a byte. patience:
+    seconds that all methods together may wait; after them each fails at once.
 
     Raises:
-        Problem: the address, the token or the name is none. All methods raise it too, and nothing else.
+        Problem: the token is none. All methods raise it too, and nothing else.
     """
 
     def __init__(self, *, api_url: str, token: str, repository: str, timeout: float = 20, patience: float = 60) -> None:
-        if not re.fullmatch(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+", repository) or {".", ".."} & set(repository.split("/")):
-            raise Problem(f"GITHUB_REPOSITORY is not owner/name: {one_line(repository)}")
         self.repository = repository
         self.transport = Transport(api_url, token, timeout, patience)
         self._here = f"/repos/{repository}"
@@ -192,8 +180,6 @@ class Forge:
     def file_at(self, path: str, ref: str) -> str | None:
         """Read a text file at a commit, branch or tag; None when it has none; a link to a file is read as the file."""
         task = Task(f"read {path} at {ref[:40]}", _CONTENTS)
-        if not ref or any(part in ("", ".", "..") for part in path.split("/")):
-            raise task.failed("write the path from the top of the repository, and the commit")
         try:
             answer = self.transport.call(task, "GET", f"{self._here}/contents/{quote(path)}", parameters={"ref": ref})
         except Problem as problem:
@@ -249,16 +235,10 @@ class Forge:
         address = urljoin(transport.api_url, answer.headers["location"])
 
         def attempt() -> Trouble | None:
-            stop = threading.Event()
-            patience = transport.patience
             try:
-                return patience.within(patience.left, lambda: _saved(transport, task, address, file, limit, stop))
-            except Overdue:
-                return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {_host(address)}"))
+                return _saved(transport, task, address, file, limit)
             except Exception as error:  # noqa: BLE001  # whatever the libraries raise, in words without the address
                 return of_error(task, error, _host(address))
-            finally:
-                stop.set()
 
         try:
             transport.persist(task, attempt, repeatable=True)

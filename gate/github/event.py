@@ -287,6 +287,16 @@ def _is_fork(pull: PullPayload, own: str) -> bool:
     return head.full_name.lower() != target.lower()
 
 
+def privileged(name: str) -> str:
+    """Say why nothing is measured under an event of this name, and the safe way."""
+    other = (
+        "let members ask for it (perfgate init --workflow comment)"
+        if name == "issue_comment"
+        else "measure in a pull_request workflow, and publish by workflow_run (perfgate init --workflow forks)"
+    )
+    return f"not measured: {name} runs with the repository's secrets and write token; {other}"
+
+
 def refusal(event: Event, *, forks: bool, asked: bool = False) -> str | None:
     """Say in one sentence why nothing is measured for an event, and the safe way; None: it may be measured.
 
@@ -298,12 +308,7 @@ def refusal(event: Event, *, forks: bool, asked: bool = False) -> str | None:
         asked: a member asked for it, which a job of its own has read (command ask).
     """
     if event.name not in MEASURED and not asked:
-        other = (
-            "let members ask for it (perfgate init --workflow comment)"
-            if event.name == "issue_comment"
-            else "measure in a pull_request workflow, and publish by workflow_run (perfgate init --workflow forks)"
-        )
-        return f"not measured: {event.name} runs with the repository's secrets and write token; {other}"
+        return privileged(event.name)
     if event.pull is not None and event.pull.fork and not event.hosted and not forks:
         return (
             "not measured: fork on a self-hosted runner; measure forks on a GitHub-hosted runner and publish by "

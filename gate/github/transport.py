@@ -1,20 +1,21 @@
-"""Requests to GitHub: which are repeated, how long they may take, where they are sent, and what their answers hold."""
+"""Requests to GitHub: which are repeated, how long they may take, and what answers and failures mean."""
 
 from __future__ import annotations
 
 import logging
 import math
 import re
-import threading
+import socket
+import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
-from gate.github.problems import Problem, Task, Trouble, of_error, of_status, one_line
 from gate.units import Duration
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ Method = Literal["GET", "POST", "PATCH"]
 
 TRIES = 4
 _FIRST_PAUSE = 0.5
-# GitHub cannot write under a condition. Another run that had read before we wrote has written by then, since nothing
-# but a fresh reading stands between its last reading and its writing.
-_SETTLED_AFTER = 1.0
 # GitHub asks for a minute at least where it does not say how long, and for more each time after
 _LIMITED_PAUSE = 60.0
 _LEAST_LIMITED = 1.0
@@ -52,36 +50,11 @@ class Answer:
     body: str
 
 
-class Overdue(Exception):  # noqa: N818  # the other side is, nothing is wrong here
-    """It took longer than it may; seconds: how long that is."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"longer than {seconds:g} s")
-        self.seconds = seconds
-
-
-class Clock:
-    """How time passes while a forge works or is waited for."""
-
-    def now(self) -> float:
-        """Return seconds since some moment."""
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
-
-    def join(self, worker: threading.Thread, seconds: float) -> None:
-        """Wait until a thread has ended, for so many seconds at most."""
-        worker.join(seconds)
-
-
 class Patience:
     """Seconds that may pass in all while a forge works or is waited for; what else happens takes none of them."""
 
-    def __init__(self, seconds: float, clock: Clock | None = None) -> None:
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._clock = clock or Clock()
         self._spent = 0.0
 
     @property
@@ -92,62 +65,33 @@ class Patience:
     def sleep(self, seconds: float) -> None:
         """Wait, for as long as there is patience."""
         pause = min(seconds, self.left)
-        self._clock.sleep(pause)
+        time.sleep(pause)
         self._spent += pause
 
-    def settle(self) -> None:
-        """Wait until another run that had read before this one wrote has written too."""
-        self.sleep(_SETTLED_AFTER)
-
-    def within(self, seconds: float, work: Callable[[], T]) -> T:
-        """Do something within so many seconds, and within what is left.
-
-        In a thread of its own that is left behind when it takes longer: looking up a name has no time-out, and a
-        server that sends a byte now and then never runs into that of a socket.
-
-        Raises:
-            Overdue: it took longer; it may go on, and nobody sees what comes of it.
-            Exception: what the work raised.
-        """
-        limit = min(seconds, self.left)
-        done: list[T] = []
-        failed: list[Exception] = []
-
-        def run() -> None:
-            try:
-                done.append(work())
-            except Exception as error:  # noqa: BLE001  # raised again by the caller's thread
-                failed.append(error)
-
-        begin = self._clock.now()
-        worker = threading.Thread(target=run, name="perfgate-forge", daemon=True)
-        worker.start()
-        self._clock.join(worker, limit)
-        self._spent += self._clock.now() - begin
-        if failed:
-            raise failed[0]
-        if not done:
-            raise Overdue(limit)
-        return done[0]
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count what the block takes."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self._spent += time.monotonic() - begin
 
 
 class Transport:
     """Speaks to one API with one token, which is in no message.
 
-    timeout: seconds for one attempt. patience: seconds for everything that this object ever does.
+    timeout: seconds without a byte. patience: seconds for everything that this object ever does.
 
     It follows no redirection, so that nobody else sees the token.
     """
 
     def __init__(self, api_url: str, token: str, timeout: float, patience: float) -> None:
-        address = urlsplit(api_url)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise Problem(f"GITHUB_API_URL is not the address of an API: {one_line(api_url)}")
         # anything else would be refused further down, in words that hold the token
         if not re.fullmatch(r"[\x21-\x7e]+", token.strip()):
             raise Problem("there is no usable token: give the action `token: ${{ github.token }}`, its default")
         self.api_url = api_url.rstrip("/")
-        self.host = address.hostname
+        self.host = urlsplit(api_url).hostname or ""
         self.patience = Patience(patience)
         self.timeout = timeout
         self._token = token.strip()
@@ -169,9 +113,12 @@ class Transport:
         """
 
         def attempt() -> Answer | Trouble:
-            session = self._connect()
-            answer = self.patience.within(self.timeout, lambda: self._sent(session, method, path, parameters, body))
-            status = answer.status
+            address = f"{self.api_url}{path}" if path.startswith("/") else path
+            got = self._connect().request(
+                method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout
+            )
+            status, headers = got.status_code, {name.lower(): value for name, value in got.headers.items()}
+            answer = Answer(status, headers, got.content.decode("utf-8", "replace"))
             if status >= 400:
                 return of_status(task, status, answer.headers, answer.body.replace(self._token, "***"))
             if status >= 300 and not redirect:
@@ -226,20 +173,21 @@ class Transport:
         for page in range(1, _MOST_PAGES + 1):
             asked = {**parameters, "per_page": str(_PAGE), "page": str(page)}
             answer = self.call(task, "GET", path, parameters=asked)
-            part = items(self.decode(task, answer, shape))
-            found += part
-            link = answer.headers.get("link")
-            if ('rel="next"' not in link) if link else len(part) < _PAGE:
+            found += items(self.decode(task, answer, shape))
+            if 'rel="next"' not in answer.headers.get("link", ""):
                 break
         return found
 
-    def send(self, task: Task, method: Method, path: str, body: Mapping[str, Any], shape: type[T]) -> T:
-        """Write something; the answer is of a shape.
+    def send(
+        self, task: Task, method: Method, path: str, body: Mapping[str, Any], shape: type[T], *,
+        repeatable: bool | None = None,
+    ) -> T:  # fmt: skip
+        """Write something; the answer is of a shape. repeatable: as of `call`.
 
         Raises:
             Problem: as of `get`; unsure when it may have been written.
         """
-        return self.decode(task, self.call(task, method, path, body=body), shape, written=True)
+        return self.decode(task, self.call(task, method, path, body=body, repeatable=repeatable), shape, written=True)
 
     def viewer(self, task: Task) -> str:
         """Ask GraphQL whose token it is.
@@ -272,14 +220,10 @@ class Transport:
             total = Duration(self.patience.seconds)
             return Trouble(task.failed(f"perfgate gave up after waiting {total} for GitHub in all"))
         try:
-            return attempt()
+            with self.patience.waiting():
+                return attempt()
         except Problem as problem:
             return Trouble(problem)
-        except Overdue as overdue:
-            # the connection is still in use by the thread that was left behind
-            self._session = None
-            why = f"no answer from {self.host} within {Duration(max(0.1, round(overdue.seconds, 1)))}"
-            return Trouble(task.failed(why, unsure=True), again=True)
         except Exception as error:  # noqa: BLE001  # whatever the libraries raise, publishing goes on
             return of_error(task, error, self.host)
 
@@ -299,14 +243,144 @@ class Transport:
             self._session.headers.update({**_HEADERS, "Authorization": f"Bearer {self._token}"})
         return self._session
 
-    def _sent(
-        self, session: Session, method: Method, path: str, parameters: Mapping[str, str] | None,
-        body: Mapping[str, Any] | None,
-    ) -> Answer:  # fmt: skip
-        address = f"{self.api_url}{path}" if path.startswith("/") else path
-        # `Patience` ends what takes too long; this ends what it leaves behind
-        response = session.request(
-            method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout + 1
-        )
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status_code, headers, response.content.decode("utf-8", "replace"))
+
+# --- what went wrong: one line each, and whether a retry helps --------------------------------------------------------
+
+
+_LONGEST_SAID = 200
+# What the libraries raise before a request has left this machine; by name, since they are imported late.
+_BEFORE_SENDING = {
+    "NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError", "SSLCertVerificationError",
+}  # fmt: skip
+
+
+class Problem(Exception):  # noqa: N818  # it degrades what is published, and never ends a run
+    """The forge did not do what was asked; a publishing step warns of it and goes on.
+
+    what: one line, without the token. permission: the line below `permissions:` that is missing ("pull-requests:
+    write"), None where something else is the cause. status: of the HTTP answer, None without one. unsure: the request
+    may have been carried out all the same. said: the forge's own words.
+    """
+
+    def __init__(
+        self, what: str, *, permission: str | None = None, status: int | None = None, unsure: bool = False,
+        said: str = "",
+    ) -> None:  # fmt: skip
+        super().__init__(what)
+        self.what, self.permission, self.status, self.unsure, self.said = what, permission, status, unsure, said
+
+    def after(self, what: str) -> str:
+        """Say what did not happen and why, with the line that gives the permission where that is the cause."""
+        add = f"; add `{self.permission}` below `permissions:` of this job" if self.permission else ""
+        return f"{what}: {self.what}{add}"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of the forge: words that follow "cannot", and the permission that it takes."""
+
+    doing: str
+    permission: str
+
+    def failed(
+        self, why: str, *, status: int | None = None, permission: str | None = None, unsure: bool = False,
+        said: str = "",
+    ) -> Problem:  # fmt: skip
+        """Say why it cannot be done."""
+        return Problem(f"cannot {self.doing}: {why}", status=status, permission=permission, unsure=unsure, said=said)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A failed attempt."""
+
+    problem: Problem
+    again: bool = False
+    """Asking again may help."""
+    wait: float | None = None
+    """Seconds that the forge wants to pass before, if it said."""
+    limited: bool = False
+    """There were too many requests: it was not carried out, and after some time it will be."""
+
+
+def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) -> Trouble:
+    """Say what an answer from 400 means; headers: names in small letters."""
+    said = _message(body)
+    wait = _wait(headers)
+    used_up = "rate limit" in said.lower() or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    # a permission that is missing is missing also when the limit is used up
+    if status == 429 or (status == 403 and used_up and "not accessible by" not in said):
+        limit = task.failed(f"GitHub's rate limit is reached ({status})", status=status)
+        return Trouble(limit, again=True, wait=wait, limited=True)
+    if status >= 500:
+        return Trouble(task.failed(f"GitHub answers with {status}", status=status, unsure=True), again=True, wait=wait)
+    if status == 401:
+        why = "GitHub rejects the token (401): it is invalid or has expired; a job's token ends with the job"
+        return Trouble(task.failed(why, status=status))
+    if status == 403 and "not accessible by" in said:
+        why = f"the token lacks the permission (403: {said})"
+        return Trouble(task.failed(why, status=status, permission=task.permission))
+    if status == 404:
+        words = "" if said.lower() in ("", "not found") else f": {said}"
+        why = f"GitHub finds nothing there (404{words}): it does not exist, or the token lacks `{task.permission}`"
+        return Trouble(task.failed(why, status=status, said=said))
+    return Trouble(task.failed(f"GitHub refuses it ({status}{': ' if said else ''}{said})", status=status))
+
+
+def of_error(task: Task, error: Exception, host: str) -> Trouble:
+    """Say what an exception below HTTP means, in words of our own: those of the libraries may hold addresses."""
+    # an exception and all that it came from; some libraries keep the cause among the arguments
+    chain: list[BaseException] = [error]
+    for one in chain:
+        inner = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args)
+        chain += [part for part in inner if isinstance(part, BaseException) and all(part is not old for old in chain)]
+    names = {type(one).__name__ for one in chain}
+    unsure = not names & _BEFORE_SENDING
+    if any(isinstance(one, socket.gaierror) for one in chain):
+        return Trouble(task.failed(f"no address is known of {host}: check GITHUB_API_URL and the network"), again=True)
+    if any(isinstance(one, ssl.SSLCertVerificationError) for one in chain):
+        why = f"the certificate of {host} is not trusted: REQUESTS_CA_BUNDLE names the file of an authority of your own"
+        return Trouble(task.failed(why))
+    if any(isinstance(one, TimeoutError) for one in chain):
+        return Trouble(task.failed(f"no answer from {host} in time", unsure=unsure), again=True)
+    if any(isinstance(one, ConnectionRefusedError) for one in chain):
+        return Trouble(task.failed(f"{host} refuses the connection"), again=True)
+    if any(isinstance(one, OSError) for one in chain):
+        return Trouble(task.failed(f"the connection to {host} broke off", unsure=unsure), again=True)
+    return Trouble(task.failed(f"no usable answer from {host} ({type(error).__name__})", unsure=unsure))
+
+
+def one_line(text: str) -> str:
+    """Make one line of what somebody else wrote, without control characters and not too long."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return line if len(line) <= _LONGEST_SAID else f"{line[: _LONGEST_SAID - 1]}…"
+
+
+def _message(body: str) -> str:
+    """Take GitHub's own words out of the answer of a refusal; "" when there are none."""
+    try:
+        said: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return ""
+    if not isinstance(said, dict):
+        return ""
+    errors = said.get("errors")
+    parts = [said.get("message")]
+    for each in errors if isinstance(errors, list) else ():
+        found = each
+        if isinstance(each, dict):
+            found = str(each.get("message") or " ".join(str(each[key]) for key in ("field", "code") if key in each))
+        parts.append(found)
+    return one_line("; ".join(part for part in parts if isinstance(part, str) and part))
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    """Read how many seconds are to pass: Retry-After, or the time at which a used-up limit ends."""
+    after = headers.get("retry-after", "").strip()
+    if after.isdecimal():
+        return float(after[:9])
+    reset = headers.get("x-ratelimit-reset", "")
+    if headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        # the limit ends somewhere in that second
+        return max(0.0, float(reset[:12]) - time.time() + 1)
+    return None

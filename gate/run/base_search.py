@@ -5,7 +5,6 @@ Base is tried by its own configuration, or built as head says where it has none;
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -155,10 +154,7 @@ def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:
     if failure.kind not in (*UNBUILT, "execution") or fault is None or was_exhausted(failure.stderr):
         return False
     here = msgspec.structs.replace(failure, directory=str(made.trees.found(failure.side or "base")))
-    if checkout_hint(made.trees.repository)(here, fault in NOT_STARTED):
-        return False
-    room = os.statvfs(made.trees.directory)
-    return room.f_bavail > 0 and (room.f_favail > 0 or room.f_files == 0)
+    return not checkout_hint(made.trees.repository)(here, fault in NOT_STARTED)
 
 
 def _build_step(made: Workshop, side: Side = "base") -> BuildStep:

@@ -8,7 +8,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -46,7 +46,7 @@ from gate.run.memory import control_warnings, recall_memory
 from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
 from gate.stats.centers import needed_values
-from gate.store.memory import Costs, HistoryError
+from gate.store.memory import HistoryError
 from gate.units import plural
 from gate.words.effects import settings_text
 from gate.writing.phrases import joined
@@ -102,10 +102,9 @@ class Earlier:
 class Job:
     """What will be measured: the schedule and everything that a resumed run must find unchanged.
 
-    part: which part of the gate, where several jobs measure; None: all of it. treated: of a study, the
-    treatments that are measured. resumes: whether it goes on with the run in its folder. costs: what is remembered, by
-    benchmark. earlier: of a plan of what is left of a study; None: the rounds are all of it. longer: the share by which
-    head is made to take longer, in a drill.
+    part: which part of the gate, where several jobs measure; None: all of it. treated: of a study, the treatments that
+    are measured. resumes: whether it goes on with the run in its folder. earlier: of a plan of what is left of a study;
+    None: the rounds are all of it. longer: the share by which head is made to take longer, in a drill.
     """
 
     project: Project
@@ -116,7 +115,6 @@ class Job:
     part: Part | None
     treated: JobTreatments = NONE
     resumes: bool = False
-    costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
     earlier: Earlier | None = None
     longer: float = 0.0
 
@@ -164,11 +162,11 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions}
     memory: Memory | None = None
-    costs, recalled = dict[str, Costs](), list[AnyWarning]()
+    recalled = list[AnyWarning]()
     # what one machine remembers is of no use to the others
     if remembers and part is None:
         try:
-            memory, costs = recall_memory(options.history, project, host)
+            memory, _ = recall_memory(options.history, project, host)
         except HistoryError as error:
             recalled.append(Said(f"the memory of this host is not used: {error}", "memory-unused", "later"))
         recalled += control_warnings(options.history)
@@ -192,8 +190,8 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         run = past
     rounds = _rounds(project, run)
     if past is None:
-        run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs, run)])
-    return Job(project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
+        run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, run)])
+    return Job(project, run, out, rounds, instruments, part, resumes=past is not None)
 
 
 def counted(job: Job, records: Sequence[Record]) -> Sequence[Round]:

@@ -72,12 +72,8 @@ class Live:
             self._block = []
 
     def _erasing(self) -> str:
-        """Return what erases the block; after a change of the width, by the rows that its lines have now."""
-        if not self._block:
-            return ""
-        width = _columns(self._stream)
-        above = sum(max(1, -(-columns(line) // width)) for line in self._block[:-1])
-        return f"\r\x1b[{above}A\x1b[J" if above else "\r\x1b[J"
+        above = len(self._block) - 1
+        return f"\r\x1b[{above}A\x1b[J" if above > 0 else "\r\x1b[J" if self._block else ""
 
 
 class Steps:

@@ -21,7 +21,6 @@ from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, Unproved
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, Started, settled, started, tried
-from gate.run.duration import needed_rounds
 from gate.run.first_comparison import lacking, left, may_lack
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, by_starts, counted, divisible, now, prepare
@@ -341,8 +340,6 @@ class Measuring:
             self._err, quiet=self._quiet, lines=not self._one_of_many,
             title=commit(job.run.head) if self._one_of_many else "", budget=lambda: budget.left, early=early,
             fills=early and isinstance(builds, Builds) and builds.max is None,
-            needed=needed_rounds(len(job.rounds), job.project.settings.rules, job.run) if self._gates else 0,
-            limit=budget.limit,
         )  # fmt: skip
 
     def _say(self, *lines: str) -> None:

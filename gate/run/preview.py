@@ -91,7 +91,7 @@ def forecast(job: Job) -> list[str]:
 
 
 def expected(job: Job) -> str:
-    """Say how long the schedule takes, by the times of the last run of the same benchmarks or by what is remembered."""
+    """Say how long the schedule takes, by the times of the last run of the same benchmarks."""
     plan = job.project.settings.rules.plan
     limit = float(plan.budget)
     budget = format_duration(limit)
@@ -128,7 +128,7 @@ def expected_seconds(job: Job, rounds: int | None = None) -> float | None:
     rounds = len(job.rounds) if rounds is None else rounds
 
     def of(count: int) -> float | None:
-        return expected_time(job.rounds[:count], past_of(job.out), job.project.settings.rules, job.costs, job.run)
+        return expected_time(job.rounds[:count], past_of(job.out), job.project.settings.rules, job.run)
 
     found = of(rounds if job.treated.study is not None else min(rounds, 2))
     one = of(1) if found is not None and rounds > 2 and job.treated.study is None else None

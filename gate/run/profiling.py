@@ -46,8 +46,6 @@ from harness.source.trees import open_trees
 
 LIMIT = 300.0
 """Seconds that all profiles of a job may take, beside plan.budget: what was measured is on disk by then."""
-_SLOWER = 3.0
-"""Times as long as base that head may be profiled; beyond it both do less."""
 Say = Callable[[str], None]
 
 
@@ -250,18 +248,10 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
     ]
     return Wanted(
         name=of.benchmark, steps=steps, benchmarks={side: benchmarks[side][name] for side in SIDES},
-        directories=lambda side: made.builder.directory(side, steps[side].building), seconds=paced(*own),
+        directories=lambda side: made.builder.directory(side, steps[side].building), seconds=max(map(_iteration, own)),
         execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own), session=made.job.session,
         factors=dict(of.factors),
     )  # fmt: skip
-
-
-def paced(base: Sequence[Execution], head: Sequence[Execution]) -> float:
-    """Return the seconds of an iteration by which profilers count how many to run.
-
-    Both sides do the same work: a head that is ten times slower would use up the time of all profiles.
-    """
-    return max(_iteration(base), _iteration(head) / _SLOWER)
 
 
 def _iteration(executions: Sequence[Execution]) -> float:

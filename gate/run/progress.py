@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from gate.config.rules import budget_of
 from gate.model.reasons import SameProgram
-from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.job import treatment_name
 from gate.run.live_lines import Live, bar_line
 from gate.units import agree, format_duration, plural
@@ -28,8 +26,7 @@ class Progress:
 
     def __init__(
         self, stream: TextIO, *, quiet: bool = False, lines: bool = True, title: str = "",
-        budget: Callable[[], float] = lambda: math.inf, early: bool = False, fills: bool = False, needed: int = 0,
-        limit: float = math.inf,
+        budget: Callable[[], float] = lambda: math.inf, early: bool = False, fills: bool = False,
     ) -> None:  # fmt: skip
         """Begin.
 
@@ -41,10 +38,8 @@ class Progress:
             budget: gives the seconds that are left of it.
             early: whether fewer rounds may do.
             fills: whether there are as many rounds as the budget holds, which nobody knows yet.
-            needed: the rounds that a regression needs; 0: nothing is said of them.
-            limit: all of the budget, in seconds.
         """
-        self._early, self._fills, self._needed, self._limit = early, fills, needed, limit
+        self._early, self._fills = early, fills
         self._live = Live(stream, quiet=quiet, lines=lines)
         self._line = self._live.line
         self._title = f"{title}: " if title else ""
@@ -55,7 +50,6 @@ class Progress:
         self._number, self._rounds = -2, 0
         self._latest: float | None = None
         """Seconds of the round before this one; None: there was none."""
-        self._told = False
         self._round = ""
         self._share = 0.0
 
@@ -68,7 +62,6 @@ class Progress:
             self._round = f"round {event.number + 1}" + ("" if self._fills else f" of {event.rounds}")
             if not self._live.on:
                 self._line(f"{self._round}: {plural(event.executions, 'start')}{self._remaining()}")
-            self._foretell()
         elif isinstance(event, events.StepStarted):
             self._now(_what(event))
         elif isinstance(event, events.LookTaken):
@@ -118,18 +111,6 @@ class Progress:
             self._line(f"{self._round}: {title(event.failure)}")
         elif event.failure is not None:
             self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
-
-    def _foretell(self) -> None:
-        """Warn once where the budget ends before the rounds that are needed, judging by one that compiled nothing."""
-        if self._told or self._latest is None or self._number < 2:
-            return
-        self._told = True
-        budget = self._budget()
-        fits = self._number + math.floor(budget / max(self._latest, 1e-9))
-        if fits < self._needed:
-            seconds = self._limit - budget + (self._needed - self._number) * self._latest
-            few = BudgetHoldsFew(fits, self._needed, seconds, self._limit, float(budget_of(seconds)))
-            self._line(f"warning: {few.sentence()}")
 
     def _left(self) -> float | None:
         """Return the seconds that the rest of all rounds takes, within the budget; None: not known in the first."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from gate.codes import Exit
-from gate.github.event import MEASURED, Event, may_write_history, read_event, refusal
+from gate.github.event import MEASURED, Event, may_write_history, privileged, read_event, refusal
 from gate.model import SIDES, Side, UserError
 from gate.model.records import How
 from harness.build.cache import BuildCache, directory_of
@@ -99,19 +99,12 @@ def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
     if given.get("GITHUB_ACTIONS") != "true":
         return
     name = given.get("GITHUB_EVENT_NAME", "")
+    asked = given.get(FORKS) == ASKED
     try:
-        event = read_event(given)
+        why = refusal(read_event(given), forks=asked or given.get(FORKS) == "measure", asked=asked)
     except UserError:
-        # a workflow that somebody tries out at home
-        if name in MEASURED or not name:
-            return
-        # of which nothing but its name is known
-        event = Event(
-            name=name, action=None, repository="", default_branch=None, ref="", sha="", run_id=0, run_attempt=0,
-            server_url="", api_url="", pull=None, merge_base=None, merge_head=None, before=None, source=None,
-            hosted=False,
-        )  # fmt: skip
-    why = refusal(event, forks=given.get(FORKS) in ("measure", ASKED), asked=given.get(FORKS) == ASKED)
+        # a workflow that somebody tries out at home, or of which nothing but its name is known
+        why = None if name in MEASURED or not name or asked else privileged(name)
     if why is not None:
         own = f", which for this command is {FORKS}=measure in its environment" if name in MEASURED else ""
         raise RefusedError(f"{why}{own}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,18 +16,15 @@ from gate.model import UserError
 from gate.model.history import HistoryRecord
 from gate.store.history_records import (
     Added,
-    Name,
     Reading,
     encode,
-    name_at,
+    is_name,
     name_of,
     reading,
     refuse_other,
 )
 
 _UNFINISHED = ".tmp-"
-_ABANDONED = 86_400.0
-"""Seconds after which what a killed writer left is removed."""
 
 
 class FolderStore:
@@ -50,12 +46,9 @@ class FolderStore:
         if not self._folder.is_dir():
             raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --history DIR` makes one")
         files, problems = list[tuple[str, bytes]](), list[str]()
-        for place in (self._folder / name.path for name in self._names()):
+        for place in (self._folder / name for name in self._names()):
             try:
                 files.append((str(place), place.read_bytes()))
-            except FileNotFoundError:
-                # another process has dropped it meanwhile
-                continue
             except OSError as error:
                 problems.append(f"{place}: cannot be read: {error.strerror}")
         found = reading(files)
@@ -67,12 +60,10 @@ class FolderStore:
         Raises:
             UserError: it holds other measurements of the same run, or cannot be written.
         """
-        name, data = name_of(record), encode(record)
+        place = self._folder / name_of(record)
         try:
-            same = next((each for each in self._names() if each.key == name.key), None)
-            known = same is not None
-            if same is not None or not write_new(self._folder / name.path, data):
-                known, place = True, self._folder / (same or name).path
+            known = not write_new(place, encode(record))
+            if known:
                 refuse_other(str(place), place.read_bytes(), record, ": remove it, and add the run again")
         except OSError as error:
             where, why = error.filename or self._folder, f"cannot be written: {error.strerror}"
@@ -81,23 +72,16 @@ class FolderStore:
             raise UserError(f"{where}: {why}") from None
         return Added(known, len(self._names()), None)
 
-    def _names(self) -> list[Name]:
-        if not self._folder.is_dir():
-            return []
-        found = ((file, name_at(file.relative_to(self._folder).as_posix())) for file in self._folder.glob("*/*.json"))
-        # a pipe would be read for ever; one that is gone meanwhile is skipped by who reads it
-        return sorted(name for file, name in found if name is not None and not file.is_fifo())
+    def _names(self) -> list[str]:
+        # a pipe would be read for ever
+        found = (file for file in self._folder.glob("*/*.json") if not file.is_fifo())
+        return sorted(filter(is_name, (file.relative_to(self._folder).as_posix() for file in found)))
 
 
 def write_new(place: Path, data: bytes) -> bool:
     """Write a file that appears whole or not at all; False: there is one of that name."""
     refuse_tracked(place.parent, "--history")
     place.parent.mkdir(parents=True, exist_ok=True)
-    oldest = time.time() - _ABANDONED
-    for file in place.parent.glob(f"{_UNFINISHED}*"):
-        with suppress(OSError):
-            if file.stat().st_mtime < oldest:
-                file.unlink()
     # with a random name: two writers may be two machines with one number of process
     unfinished = place.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
     try:
@@ -112,13 +96,6 @@ def write_new(place: Path, data: bytes) -> bool:
     finally:
         with suppress(FileNotFoundError):
             unfinished.unlink()
-    # put the name on the disk as well, where folders can be opened
-    with suppress(OSError):
-        at = os.open(place.parent, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
     return True
 
 

@@ -49,33 +49,15 @@ _SHORT = 12
 """Digits of the parent; beside the commit they need tell apart few."""
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _SHA = r"(?:[0-9a-f]{40}|[0-9a-f]{64})"
-_NAME = re.compile(rf"\d{{4}}-\d\d/\d{{8}}T\d{{6}}-(?P<key>{_SHA}-[0-9a-f]{{12}}-[A-Za-z0-9_.-]+)\.json")
+_NAME = re.compile(rf"\d{{4}}-\d\d/\d{{8}}T\d{{6}}-{_SHA}-[0-9a-f]{{12}}-[A-Za-z0-9_.-]+\.json")
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Name(msgspec.Struct, frozen=True, order=True):
-    """The path of a record in its store; of two the older commit's is the smaller."""
-
-    path: str
-    key: str
-    """What makes two records the same: commit, parent and run."""
-
-    @property
-    def month(self) -> str:
-        """The folder."""
-        return self.path.partition("/")[0]
-
-    @property
-    def file(self) -> str:
-        """The name in it."""
-        return self.path.partition("/")[2]
-
-
-def name_of(record: HistoryRecord) -> Name:
-    """Name a record, by the date of its commit, otherwise of its run."""
-    date = when(record.committed) or when(record.measured) or _UNKNOWN
+def name_of(record: HistoryRecord) -> str:
+    """Name a record's file in its store, by when it was measured, what, and by which run."""
+    date = when(record.measured) or _UNKNOWN
     key = f"{record.commit}-{record.parent[:_SHORT]}-{_plain(record.run)}"
-    return Name(f"{date:%Y-%m}/{date:%Y%m%dT%H%M%S}-{key}.json", key)
+    return f"{date:%Y-%m}/{date:%Y%m%dT%H%M%S}-{key}.json"
 
 
 def stem_of(created: str, run: str) -> str:
@@ -87,10 +69,9 @@ def _plain(run: str) -> str:
     return run if _RUN.fullmatch(run) else hashlib.sha256(run.encode()).hexdigest()[:16]
 
 
-def name_at(path: str) -> Name | None:
-    """Return the name that a path is; None where it is no record's."""
-    found = _NAME.fullmatch(path)
-    return Name(path, found["key"]) if found else None
+def is_name(path: str) -> bool:
+    """Return whether a path is a record's."""
+    return _NAME.fullmatch(path) is not None
 
 
 def is_sha(text: str | None) -> bool:
@@ -203,6 +184,7 @@ def reading(files: Iterable[tuple[str, bytes]]) -> Reading:
             records.append(decode(data))
         except RecordError as error:
             problems.append(f"{place}: {error}")
+    records.sort(key=lambda record: when(record.committed) or when(record.measured) or _UNKNOWN)
     return Reading(records, problems, size)
 
 

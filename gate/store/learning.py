@@ -13,7 +13,7 @@ from gate.config.commands import as_text
 from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Config
 from gate.evidence.budget import cost_of
-from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
+from gate.model import Build, Case, Execution, Layouts, Record
 from gate.model.case import canonical, center_of
 from gate.stats.components import remember
 from gate.store.memory import Costs, Learned, Setup
@@ -124,14 +124,7 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
         first=mean_of(map(first_build, (build for build in builds if build.build == 0 and not build.cached))),
         probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
     )  # fmt: skip
-    asked = [(record.config or {}).get("plan") for record in records if isinstance(record, Run)]
-    counts = [plan.get("iterations") if isinstance(plan, dict) else None for plan in asked]
-    planned = counts[0] if counts and isinstance(counts[0], int) and all(each == counts[0] for each in counts) else None
-    short = {record.benchmark: record.iterations for record in records if isinstance(record, Turn)}
-    return {
-        name: _costs(known, own, short.get(own[0].suite or own[0].benchmark, planned))
-        for name, own in executions.items()
-    }
+    return {name: _costs(known, own) for name, own in executions.items()}
 
 
 def first_build(build: Build) -> float | None:
@@ -149,15 +142,13 @@ _OF_BATCHES = 0.01
 """The share of an execution's seconds below which the values of a suite cannot be all that it measured."""
 
 
-def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -> Costs:
-    starts, iterations, warmups, counts = list[float](), list[float](), list[float](), set[int | None]()
+def _costs(known: Costs, executions: Sequence[Execution]) -> Costs:
+    starts, iterations, warmups = list[float](), list[float](), list[float]()
     for execution in executions:
         seconds = execution.seconds
         measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
         if seconds is None or measured is None or not measured.values:
-            counts.add(None)
             continue
-        counts.add(len(measured.values))
         each = seconds / (len(measured.values) + len(measured.dropped))
         warmup, time = each * len(measured.dropped), execution.metrics.get("time")
         if time is not None and time.values and to_base(time.unit)[0] == "s":
@@ -176,6 +167,4 @@ def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -
         iteration=mean_of(iterations),
         warmup=mean_of(warmups),
         execution=mean_of(execution.seconds for execution in executions),
-        # a program that writes its own number of values takes as long whatever the plan
-        values=planned if counts == {planned} else None,
     )

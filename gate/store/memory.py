@@ -58,8 +58,6 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     """Of all the iterations that are dropped."""
     execution: float | None = None
     """Of a whole execution; of a suite's line its share."""
-    values: int | None = None
-    """The measured iterations of each execution, where all had as many as the plan said; None: it may not heed it."""
     other: float | None = None
     """perfgate's own work, for each execution; of a suite's line its share."""
     setup: float | None = None

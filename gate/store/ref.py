@@ -15,13 +15,11 @@ from typing import Protocol
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 from gate.store.history_records import (
-    LARGEST,
     Added,
     ConflictError,
-    Name,
     Reading,
     encode,
-    name_at,
+    is_name,
     name_of,
     reading,
     refuse_other,
@@ -68,8 +66,8 @@ class Git(Protocol):
         """Give the same git with more variables."""
 
 
-Records = dict[Name, str]
-"""The blob of each record."""
+Records = dict[str, str]
+"""The blob of each record, by its name."""
 _Tip = tuple[str | None, Records]
 """The ref at one instant: its commit, None where there is none, and what it holds."""
 
@@ -104,7 +102,7 @@ class RefStore:
                 f"{self._ref}: no such ref: `perfgate history add RUN` makes it, and "
                 f"`git fetch origin +{self._ref}:{self._ref}` fetches it"
             )
-        return reading((f"{self._ref}:{name.path}", data) for name, data in self._blobs(held))
+        return reading((f"{self._ref}:{name}", data) for name, data in self._blobs(held))
 
     def add(self, record: HistoryRecord) -> Added:
         """Add a record here, and then on the remote.
@@ -125,17 +123,16 @@ class RefStore:
             known = self._known(kept, name, record)
         return Added(known, len(kept), self._remote)
 
-    def _known(self, records: Records, name: Name, record: HistoryRecord) -> bool:
+    def _known(self, records: Records, name: str, record: HistoryRecord) -> bool:
         """Return whether a record is among others already.
 
         Raises:
             UserError: of other measurements.
         """
-        same = next((each for each in records if each.key == name.key), None)
-        if same is None:
+        if name not in records:
             return False
-        [(_, data)] = self._blobs({same: records[same]})
-        refuse_other(f"{self._ref}:{same.path}", data, record)
+        [(_, data)] = self._blobs({name: records[name]})
+        refuse_other(f"{self._ref}:{name}", data, record)
         return True
 
     # --- here ---------------------------------------------------------------------------------------------------------
@@ -147,7 +144,7 @@ class RefStore:
         """
         for refused in self._tries():
             tip, held = self._local()
-            kept = _once({**added, **held} if commit is None else {**held, **added})
+            kept = {**added, **held} if commit is None else {**held, **added}
             if kept == held and commit in (None, tip):
                 return kept
             taken = commit if commit is not None and kept == added else self._commit(tip, kept)
@@ -178,7 +175,7 @@ class RefStore:
                 continue
             old, there = tip
             # a record that both have under one name is the remote's: it was first
-            kept = _once({**here, **there})
+            kept = {**here, **there}
             commit = old
             if commit is None or kept != there:
                 commit = self._commit(old, kept)
@@ -236,21 +233,20 @@ class RefStore:
             about, _, path = line.partition(b"\t")
             if not line:
                 continue
-            name = name_at(path.decode(errors="replace"))
-            if name is None or not about.startswith(b"100644 blob "):
+            name = path.decode(errors="replace")
+            if not is_name(name) or not about.startswith(b"100644 blob "):
                 raise UserError(
-                    f"{self._ref}: holds {path.decode(errors='replace')!r:.80}, so it is no history of perfgate: "
-                    "name another with --history"
+                    f"{self._ref}: holds {name!r:.80}, so it is no history of perfgate: name another with --history"
                 )
             found[name] = about.split()[2].decode()
         return found
 
-    def _commit(self, onto: str | None, records: Mapping[Name, str]) -> str:
+    def _commit(self, onto: str | None, records: Mapping[str, str]) -> str:
         """Make a commit that holds records, and follows another."""
         lines, months = [], []
-        for month, names in groupby(sorted(records), key=lambda name: name.month):
+        for month, names in groupby(sorted(records), key=lambda name: name.partition("/")[0]):
             months.append(month)
-            lines.append("".join(f"100644 blob {records[name]}\t{name.file}\n" for name in names))
+            lines.append("".join(f"100644 blob {records[name]}\t{name.partition('/')[2]}\n" for name in names))
         trees = self._run("mktree", "--batch", stdin="\n".join(lines).encode()).decode().split()
         root = "".join(f"040000 tree {tree}\t{month}\n" for month, tree in zip(months, trees, strict=True))
         tree = self._run("mktree", stdin=root.encode()).decode().strip()
@@ -260,22 +256,18 @@ class RefStore:
             raise UserError(f"{self._ref}: cannot be written: {made.reason}")
         return made.stdout.decode().strip()
 
-    def _blobs(self, records: Records) -> Iterator[tuple[Name, bytes]]:
-        """Read records, some at a time; b"": one is missing, or too large."""
+    def _blobs(self, records: Records) -> Iterator[tuple[str, bytes]]:
+        """Read records, some at a time; b"": one is missing."""
         names = iter(sorted(records))
         while some := list(islice(names, _AT_ONCE)):
             asked = "".join(f"{records[name]}\n" for name in some)
-            sizes = self._run("cat-file", "--batch-check=%(objectsize)", stdin=asked.encode()).split(b"\n")
-            fits = [size.isdigit() and int(size) <= LARGEST for size in sizes[: len(some)]]
-            readable = [name for name, fit in zip(some, fits, strict=True) if fit]
-            asked = "".join(f"{records[name]}\n" for name in readable)
-            batch, at, found = self._run("cat-file", "--batch", stdin=asked.encode()), 0, {}
-            # for each object a line with its size, its bytes and a newline
-            for name in readable:
-                end = batch.index(b"\n", at)
-                at = end + 2 + int(batch[at:end].split()[2])
-                found[name] = batch[end + 1 : at - 1]
-            yield from ((name, found.get(name, b"")) for name in some)
+            batch, at = self._run("cat-file", "--batch", stdin=asked.encode()), 0
+            for name in some:
+                # a line with its size, its bytes and a newline; of one that is missing the line alone
+                begin = batch.index(b"\n", at) + 1
+                size = batch[at:begin].split()[2:]
+                at = begin + int(size[0]) + 1 if size else begin
+                yield name, batch[begin : at - 1] if size else b""
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         answer = self._git.attempt(*arguments, stdin=stdin)
@@ -294,14 +286,6 @@ class RefStore:
 
 _PUSH = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--refmap=")
-
-
-def _once(records: Records) -> Records:
-    """Leave one of each run, whose date may not have been known to all who added it."""
-    once: dict[str, Name] = {}
-    for name in sorted(records, reverse=True):
-        once.setdefault(name.key, name)
-    return {name: records[name] for name in once.values()}
 
 
 def _conflict(place: str) -> ConflictError:

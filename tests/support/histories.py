@@ -14,7 +14,6 @@ import numpy.typing as npt
 from gate.model.history import Change, HistoryRecord, Machine, Measured
 from gate.model.reasons import Accepted
 from gate.stats.series import Levels, Steps, level_variance, moderated, outlying
-from gate.store.folder import FolderStore
 from gate.store.history_records import encode, name_of
 
 Array = npt.NDArray[np.float64]
@@ -40,12 +39,10 @@ def sha(number: int) -> str:
 
 
 def kept(folder: Path, records: Sequence[HistoryRecord]) -> Path:
-    """Keep records in a folder, as `perfgate history add --history DIR` does, which looks at all of them for each."""
-    first, *others = records
-    FolderStore(folder).add(first)
-    for each in others:
-        place = folder / name_of(each).path
-        place.parent.mkdir(exist_ok=True)
+    """Keep records in a folder, as `perfgate history add --history DIR` does, which counts all of them for each."""
+    for each in records:
+        place = folder / name_of(each)
+        place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(encode(each))
     return folder
 

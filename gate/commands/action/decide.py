@@ -152,7 +152,7 @@ def _decided(request: Request, environment: Mapping[str, str], files: Sequence[P
     read = read_inputs([str(file) for file in files])
     records = [_explained(located, request) for located in read.records]
     inputs = Inputs(records, [*typed(request.warnings), *read.warnings], read.files)
-    return conclude_on(inputs, request.event, target, environment, comment=request.comment != "never")
+    return conclude_on(inputs, request.event, target, environment)
 
 
 def _explained(located: Located, request: Request) -> Located:
@@ -210,7 +210,7 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
         if request.notices:
             status = outcomes.Status(request.notices[0].code, [notice.message for notice in request.notices])
         attempt, how = request.event.run_attempt, request.how
-        left = outcomes.Left(code=status.code, lines=status.lines, attempt=attempt, how=how, warnings=request.warnings)
+        left = msgspec.structs.replace(status, attempt=attempt, how=how, warnings=request.warnings)
         outcomes.keep(data / STATUS, left)
     text = Path(request.folder, TEXT)
     if request.command == "measure" and is_regular(text):

@@ -17,22 +17,24 @@ from gate.document.markdown import brief, link
 from gate.github.client import forge_of, token_of
 from gate.github.comment import Conversation, Marker, publish_comment
 from gate.github.event import Event, may_write_history, nothing_to_do, read_event, refusal
-from gate.github.notice import Notice
-from gate.github.problems import Problem
-from gate.github.publishing.action_inputs import read_inputs
+from gate.github.notice import Notice, What
 from gate.github.publishing.asked import NothingAskedError, RefusedError, read_request
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
 from gate.github.publishing.request import (
+    TEXT,
     Inputs,
     Request,
+    Result,
     as_inputs,
     folded,
     id_of,
+    read_inputs,
     rules_of,
 )
-from gate.github.runner import warning_line, write_outputs
-from gate.model import UserError
+from gate.github.runner import put, warning_line, write_outputs
+from gate.github.transport import Problem
+from gate.model import Execution, Failure, Same, UserError
 from gate.model.warnings import AnyWarning
 from gate.writing.plain import visible
 
@@ -155,8 +157,6 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
     if request.command == "publish":
         if request.measuring is None:
             return request, []
-        from gate.commands.action.measuring_job import collected
-
         return collected(request, request.measuring, environment), []
     if request.command != "plan":
         why = refusal(request.event, forks=request.forks, asked=request.asked is not None)
@@ -246,3 +246,101 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
         return request.refused(Exit.ERROR, problem.after("nothing is measured")), ""
     idle = f"queued: {asked.words.said} of {asked.pull.head_sha[:10]}"
     return msgspec.structs.replace(request, idle=idle), msgspec.json.encode(asked).decode()
+
+
+# --- the measurements of another job of the run; or why there are none: that is never green ---------------------------
+
+
+_CODES = (Exit.USAGE, Exit.ERROR, Exit.UNFIT)
+_WHY = {
+    "cancelled": (
+        "commit {} has no verdict; to measure it, re-run the failed jobs of this run (the measuring job was stopped by "
+        "hand, by a newer commit, or by its timeout-minutes)"
+    ),
+    "skipped": (
+        "commit {} has no verdict; re-run all jobs of this run (the measuring job was skipped: a job that it needs "
+        "failed, or its condition is false)"
+    ),
+    "failure": (
+        "commit {} has no verdict; re-run the failed jobs of this run (the measuring job failed before it left "
+        "measurements: its runner was lost, its time ran out, or a step failed, as its log shows)"
+    ),
+    "success": (
+        "commit {} has no verdict; the measuring job left no measurements: give it command: measure and the same id, "
+        "config and working-directory as this job, and leave its uploads on (artifact)"
+    ),
+}
+_FAILED_OTHERWISE = (
+    "the measuring job failed, although nothing that it measured did: another step of it failed, as its log shows; "
+    "re-run the failed jobs of this run"
+)
+
+
+def collected(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
+    """Bring what the measuring job left into the folder of the run.
+
+    Args:
+        result: of that job, as `needs` has it.
+    """
+    try:
+        if result in ("cancelled", "skipped"):
+            return _unmeasured(request, result, environment)
+        return _of_this(request, result, environment)
+    except UserError as error:
+        return request.refused(Exit.ERROR, str(error))
+    except Problem as problem:
+        return request.refused(Exit.ERROR, problem.after("nothing is decided"))
+
+
+def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
+    from gate.github.publishing.forks import fetch, part_of, write_records
+
+    event, forge = request.event, forge_of(request.event, environment)
+    # what the job that decides uploads is no part of it
+    left = [one for one in forge.artifacts_of_run(event.run_id) if part_of(one, request.id) and not one.expired]
+    if not left:
+        return _unmeasured(request, result, environment)
+    measures = request.asked is None or request.asked.words.verb == "check"
+    records, jobs, text = fetch(forge, left, request.run_folder, request.id, measures=measures)
+    if result == "failure" and all(0 < job.attempt < event.run_attempt for job in jobs):
+        # measured by an earlier attempt, and this one came to nothing
+        return _unmeasured(request, result, environment)
+    broken = [job for job in jobs if job.code]
+    for job in broken:
+        code = job.code if job.code in _CODES else Exit.ERROR
+        request = request.refused(code, *(job.lines or [f"measuring ended with exit code {job.code}"]))
+    if broken:
+        return request
+    kinds = {type(each.record) for each in records}
+    ended_well = kinds & {Execution, Same} and Failure not in kinds
+    if result == "failure" and (text is not None or ended_well):
+        return request.refused(Exit.ERROR, _FAILED_OTHERWISE)
+    if text is not None:
+        put(Path(request.folder, TEXT), text)
+    if records:
+        write_records(records, request.run_folder)
+    return msgspec.structs.replace(
+        request,
+        measured=True,
+        how=next((job.how for job in jobs if job.how is not None), None),
+        warnings=[*folded([warning for job in jobs for warning in job.warnings])],
+    )
+
+
+def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
+    what: What = "cancelled" if result == "cancelled" else "nothing-measured"
+    message = _WHY[result].format(_head(request))
+    pull = request.event.pull
+    if pull is not None and request.comment != "never" and request.asked is None:
+        # in doubt the order of runs decides who comments
+        with contextlib.suppress(Problem):
+            if forge_of(request.event, environment).pull(pull.number).head.sha != pull.head_sha:
+                # the run of the newer commit has the comment
+                request = msgspec.structs.replace(request, comment="never")
+                message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
+    return request.refused(Exit.ERROR, message, what=what)
+
+
+def _head(request: Request) -> str:
+    event = request.event
+    return (event.pull.head_sha if event.pull is not None else event.merge_head or event.sha)[:10]

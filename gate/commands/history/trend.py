@@ -24,8 +24,7 @@ from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
 from gate.stats.rounding import Array, Ints
 from gate.stats.series import Interval
-from gate.store.chain import chained
-from gate.store.series import CaseTrend, Run, Segment, Series, Trend, followed, series, trend
+from gate.store.series import CaseTrend, Run, Segment, Series, Trend, chained, followed, series, trend
 from gate.units import agree, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed

@@ -27,7 +27,7 @@ def _id(text: str) -> str:
 
 
 def _occasion(text: str) -> Occasion:
-    from gate.github.publishing.action_inputs import occasion
+    from gate.github.publishing.request import occasion
 
     try:
         return occasion(text)

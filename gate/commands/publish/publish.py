@@ -54,8 +54,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
         concluded = conclude_foreign(event, os.environ, folder, options.id, directory=options.directory, sets=())
     else:
-        comments = options.comment != "never"
-        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target_of(event), comments=comments)
+        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target_of(event))
     outcome = concluded.outcome
     with fenced(out) as log:
         if concluded.decided is not None:
@@ -89,7 +88,7 @@ def _write_outputs(outputs: Mapping[str, str]) -> None:
         write_outputs(Path(file), outputs)
 
 
-def _concluded(runs: Sequence[str], event: Event, target: Target, *, comments: bool) -> Concluded:
+def _concluded(runs: Sequence[str], event: Event, target: Target) -> Concluded:
     idle = nothing_to_do(event)
     if idle:
         return Concluded(nothing(target, idle))
@@ -99,6 +98,6 @@ def _concluded(runs: Sequence[str], event: Event, target: Target, *, comments: b
     if broken:
         return Concluded(could_not_run(broken, target))
     try:
-        return conclude_on(read_inputs(runs), event, target, os.environ, comment=comments)
+        return conclude_on(read_inputs(runs), event, target, os.environ)
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))

@@ -157,7 +157,7 @@ def prepare_study(
     single = {name for name in design.benchmarks if is_single(settings.rules, name)}
     rounds = design_schedule(design.benchmarks, treated.planned, shares_of(design.study), run.seed or 0, single)
     if past is None:
-        beyond = budget_warnings(rounds, out, project.settings.rules, {})
+        beyond = budget_warnings(rounds, out, project.settings.rules)
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *beyond])
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 

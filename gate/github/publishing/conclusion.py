@@ -17,11 +17,11 @@ from gate.evidence.records import Inputs
 from gate.github.client import forge_of, token_of
 from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
-from gate.github.problems import Problem
 from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing, read_status
 from gate.github.publishing.request import STATUS
 from gate.github.runner import open_regular
 from gate.github.stamp import Stamp, any_job_of, job_of
+from gate.github.transport import Problem
 from gate.model import UserError
 from gate.planning.deciding import decide_inputs
 
@@ -108,12 +108,8 @@ def outcome_of(decided: Decided, target: Target) -> Outcome:
     return Outcome(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
 
 
-def conclude_on(
-    inputs: Inputs, event: Event, target: Target, environment: Mapping[str, str], *, comment: bool = False
-) -> Concluded:
+def conclude_on(inputs: Inputs, event: Event, target: Target, environment: Mapping[str, str]) -> Concluded:
     """Decide over measurements by the rules they were measured under.
-
-    comment: one is made of it: where the token may not even read labels, that says so, and once is enough.
 
     Raises:
         UserError: files that contradict each other.
@@ -133,9 +129,7 @@ def conclude_on(
             if (label := accepted_by(wanted, number, [each.name for each in labels])) is not None:
                 decided = decide_inputs(inputs, AS_MEASURED, label=label)
         except Problem as problem:
-            # a comment would say what permission is missing
-            if problem.permission is None or not comment or target.pull is None or target.fork:
-                warnings = (problem.after(f"the labels of #{number} cannot be read"),)
+            warnings = (problem.after(f"the labels of #{number} cannot be read"),)
     return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
 
 

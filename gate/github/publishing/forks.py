@@ -20,7 +20,7 @@ from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Inputs, Located
 from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
-from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
+from gate.github.publishing.outcome import LARGEST_STATUS, Status, parse_left
 from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, Seen, member, read_untrusted, unpack
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
@@ -179,7 +179,7 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
 
 def fetch(
     forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str, *, measures: bool = True
-) -> tuple[list[Located], list[Left], bytes | None]:
+) -> tuple[list[Located], list[Status], bytes | None]:
     """Read the measurements of a gate, whole where they are merged already and no part is newer, else of all parts.
 
     Returns them, none where a job did not measure to its end; what each job said of itself; and a job's answer in
@@ -206,7 +206,7 @@ def fetch(
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}
     if len(chosen) > MOST_PARTS:
         raise UserError(f"the artifact: comes in {len(chosen)} parts, and at most {MOST_PARTS} are merged here")
-    seen, jobs, text = Seen(), list[Left](), None
+    seen, jobs, text = Seen(), list[Status](), None
     records: list[Located] = []
     folder.mkdir(parents=True, exist_ok=True)
     for part, artifact in chosen.items():

@@ -19,16 +19,11 @@ _WIDTH = 2000
 LARGEST_STATUS = 1_000_000
 
 
-class Status(msgspec.Struct, frozen=True):
-    """The exit code of measuring, and the lines that say why."""
+class Status(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The exit code of measuring, and the lines that say why; of a whole job with what the one that decides needs."""
 
     code: int
     lines: list[str]
-
-
-class Left(Status, frozen=True, kw_only=True):
-    """The same of a whole job, for the job that decides over what it measured."""
-
     attempt: int = 0
     """Of its run; 0: not said."""
     how: How | None = None
@@ -57,14 +52,14 @@ def read_status(folder: Path) -> Status:
     return Status(found.code, [line[:_WIDTH] for line in found.lines[:_LINES]])
 
 
-def parse_left(data: bytes | None) -> Left:
+def parse_left(data: bytes | None) -> Status:
     """Read what a job said of itself, which anybody may have written; without a word it ended well."""
     if data is None:
-        return Left(0, [])
+        return Status(0, [])
     try:
-        found = msgspec.json.decode(data, type=Left)
+        found = msgspec.json.decode(data, type=Status)
     except (msgspec.MsgspecError, UnicodeError):
-        return Left(Exit.ERROR, [f"{STATUS} of the measuring job cannot be read"])
+        return Status(Exit.ERROR, [f"{STATUS} of the measuring job cannot be read"])
     lines = [line[:_WIDTH] for line in found.lines[:_LINES]]
     return msgspec.structs.replace(found, lines=lines, warnings=[*folded(found.warnings)])
 

@@ -10,22 +10,23 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 from urllib.parse import unquote
+
+import msgspec
 
 from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape
 from gate.github import notice
 from gate.github.client import Forge, forge_of
-from gate.github.comment import Marker, publish_comment
+from gate.github.comment import LEFT, Marker, Posted, publish_comment
 from gate.github.event import Event
-from gate.github.problems import Problem
-from gate.github.publishing import commit
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
-from gate.github.stamp import Stamp
+from gate.github.stamp import Relation, Stamp, stamp_on
+from gate.github.transport import Problem, Task
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed
@@ -207,6 +208,45 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 # --- what the commit shows --------------------------------------------------------------------------------------------
 
 
+State = Literal["success", "failure", "error", "pending"]
+
+LONGEST_DESCRIPTION = 140
+
+
+class _Status(msgspec.Struct):
+    id: int
+    state: State
+    context: str = ""
+    target_url: str | None = None
+
+
+def set_status(
+    forge: Forge, sha: str, context: str, stamp: Stamp, state: State, description: str, address: str
+) -> Posted:
+    """Set the status of a commit in a context, unless a newer one or another job's is there.
+
+    Raises:
+        Problem: it cannot be read or set.
+    """
+    task, path = Task(f"set the status of {sha[:12]}", "statuses: write"), f"/repos/{forge.repository}"
+    listed = forge.transport.listed(task, f"{path}/commits/{sha}/statuses", list[_Status], list)
+    present = [each for each in listed if each.context.casefold() == context.casefold()]
+    states: dict[Relation, list[Stamp]] = {"taken": [], "newer": [], "ours": []}
+    for each in present:
+        if (by := stamp_on(each.target_url or "")) is not None and by != stamp:
+            states[stamp.against(by, same_commit=True)].append(by)
+    for relation, did in LEFT.items():
+        if states[relation]:
+            return Posted(None, did, max(states[relation], key=lambda each: each.order))
+    # the newest is the one that people and rules see
+    newest = max(present, key=lambda each: each.id, default=None)
+    if newest is None or (stamp_on(newest.target_url or ""), newest.state) != (stamp, state):
+        body = {"state": state, "context": context, "description": description, "target_url": stamp.on(address)}
+        # twice the same is as good as once
+        forge.transport.send(task, "POST", f"{path}/statuses/{sha}", body, _Status, repeatable=True)
+    return Posted(None, "updated")
+
+
 def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
     outcome = publication.outcome
     if not publication.status or outcome.verdict is None or outcome.target.fork:
@@ -214,7 +254,7 @@ def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 
     def put() -> Delivery:
         # success only where the gate passes, and not on a fork's word alone
-        state: commit.State = "failure" if outcome.code else "pending" if outcome.unverified else "success"
+        state: State = "failure" if outcome.code else "pending" if outcome.unverified else "success"
         said = headline(publication)
         if state == "pending":
             label = publication.report.policy.gate.get("accept_label") if publication.report is not None else None
@@ -223,9 +263,9 @@ def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         # a context such as "perfgate" or "perfgate/parser"
         context = ROOT if publication.id == ROOT else f"{ROOT}/{publication.id}"
         address = publication.links.report or run_address(publication.event)
-        placed = commit.set_status(
+        placed = set_status(
             forge(), outcome.target.sha, context, publication.stamp,
-            "error" if outcome.verdict == "error" else state, clip(said, commit.LONGEST_DESCRIPTION), address,
+            "error" if outcome.verdict == "error" else state, clip(said, LONGEST_DESCRIPTION), address,
         )  # fmt: skip
         if placed.did == "taken":
             return Delivery(refused=_refused(publication, f"the status of {outcome.target.sha[:10]}", placed.by))

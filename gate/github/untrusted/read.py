@@ -21,7 +21,6 @@ import msgspec
 from gate.evidence.records import Located, RecordError, read
 from gate.model import Execution, HostState, Look, Run, UserError
 from gate.model.case import CaseId, canonical
-from gate.model.profile import DEEPEST, MOST_FRAMES, MOST_STACKS, Profile, Unprofiled
 from gate.writing.plain import clip, visible
 
 MEASUREMENTS = "measurements.jsonl"
@@ -97,8 +96,6 @@ def member(zip_file: Path, name: str, most: int) -> bytes | None:
 
 def _refuse_all_strange(opened: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
     members = opened.infolist()
-    if len(members) > MOST_MEMBERS:
-        raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
     for each in members:
         name = each.orig_filename
         parts = name.split("/")
@@ -164,12 +161,6 @@ class Limits:
     """Different rounds."""
     runs: int = 1_000
     """Run lines."""
-    profiles: int = 256
-    """Lines of a profile, and of why there is none."""
-    stacks: int = MOST_STACKS
-    """Of one profile; more than these or deeper ones perfgate does not write."""
-    frames: int = MOST_FRAMES
-    depth: int = DEEPEST
 
 
 LIMITS = Limits()
@@ -196,7 +187,6 @@ class Seen:
     cases: set[CaseId] = field(default_factory=set)
     looks: set[int] = field(default_factory=set)
     runs: int = 0
-    profiles: int = 0
 
 
 def read_untrusted(
@@ -205,7 +195,7 @@ def read_untrusted(
     """Read measurements of unknown origin.
 
     What is returned is finite and bounded in every number and text that a decision uses; what it leaves alone is what
-    sanitise replaces: run lines, states of hosts, and texts of failures.
+    sanitise replaces or drops: run lines, states of hosts, texts of failures, profiles.
 
     Args:
         seen: of the other files of the gate.
@@ -302,11 +292,6 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
             line.benchmark(name)
         if record.cut is not None:
             _check_fields(line, record.cut)
-    elif isinstance(record, (Profile, Unprofiled)):
-        seen.profiles += 1
-        line.count(seen.profiles, limits.profiles, "profiles")
-        if isinstance(record, Profile):
-            _check_profile(line, record)
     elif isinstance(record, Run):
         seen.runs += 1
         line.count(seen.runs, limits.runs, "run lines")
@@ -335,19 +320,6 @@ def _check_fields(line: _Line, record: msgspec.Struct) -> None:
             _check_factors(line, value)
         elif name == "suite":
             line.name(name, value)
-        elif name in ("profiler", "kind", "unit"):
-            line.text(name, value, limits.unit)
-
-
-def _check_profile(line: _Line, record: Profile) -> None:
-    limits = line.limits
-    if len(record.stacks) > limits.stacks or len(record.frames) > limits.frames:
-        raise line.refuse(f"a profile has more than {limits.stacks:,} stacks or {limits.frames:,} functions")
-    if any(len(stack.frames) > limits.depth for stack in record.stacks):
-        raise line.refuse(f"a stack is deeper than {limits.depth}")
-    for frame in record.frames:
-        line.text("the name of a function", frame.function, limits.name)
-        line.text("the file of a function", frame.file, limits.name)
 
 
 def _check_factors(line: _Line, factors: Mapping[str, object]) -> None:

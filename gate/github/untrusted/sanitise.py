@@ -17,7 +17,7 @@ from gate.directions import direction
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model.case import CaseId, canonical
-from gate.model.profile import LONGEST, MOST_FRAMES, Frame, Profile, Unprofiled
+from gate.model.profile import Profile, Unprofiled
 from gate.model.sameness import MOST_NAMED, Unproved
 from gate.units import plural
 from gate.writing.plain import clip, visible
@@ -46,7 +46,6 @@ _STATES = (
 _LARGEST_FACT = 2**63
 _OUTPUT = 4000
 _STATUS = 200
-_WORDS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +155,8 @@ class _Sieve:
                 return self._execution(record)
             case model.Failure():
                 return self._failure(record)
-            case model.Unsampled():
-                # perfgate measures values: no run of its own holds any
+            case model.Unsampled() | Profile() | Unprofiled():
+                # perfgate measures values: no run of its own holds the first; the others its own report shows
                 return None
             case model.Build():
                 return self._build(record)
@@ -165,8 +164,6 @@ class _Sieve:
                 return self._state(record)
             case model.Same() | model.Turn():
                 return self._of_both(record)
-            case Profile() | Unprofiled():
-                return _profile(record) if self._is_known(record.benchmark) else None
             case model.Look():
                 settled = [name for name in record.settled if self._is_known(name)]
                 return msgspec.structs.replace(record, settled=settled, stop=None)
@@ -262,26 +259,6 @@ class _Sieve:
             when=record.when, session=record.session, state=_facts(record.state, _STATES, _WORD), stop=record.stop,
             rounds=record.rounds, cut=cut, unproved=unproved,
         )  # fmt: skip
-
-
-def _profile(record: Profile | Unprofiled) -> Profile | Unprofiled:
-    """Keep the costs, and shortened plain texts."""
-    profiler = clip(visible(record.profiler), _WORDS)
-    if isinstance(record, Unprofiled):
-        kept = {name: clip(visible(getattr(record, name)), _STATUS) for name in ("kind", "install", "detail")}
-        return msgspec.structs.replace(record, profiler=profiler, **kept)
-    return msgspec.structs.replace(
-        record,
-        profiler=profiler,
-        tool=clip(visible(record.tool), _WORDS),
-        unit=clip(visible(record.unit), _WORDS),
-        changed=None
-        if record.changed is None
-        else [clip(visible(file), LONGEST) for file in record.changed[:MOST_FRAMES]],
-        frames=[
-            Frame(clip(visible(f.function), LONGEST), clip(visible(f.file), LONGEST), f.line) for f in record.frames
-        ],
-    )
 
 
 def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:

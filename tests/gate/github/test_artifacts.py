@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gate.github.client import may_read
-from gate.github.problems import Problem
+from gate.github.transport import Problem
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer
 
@@ -113,68 +112,18 @@ def test_which_places_may_be_read(address: str, api: str, allowed: bool) -> None
     assert may_read(address, api) == allowed
 
 
-@contextmanager
-def storage(github: FakeGitHub, send: Callable[[socket.socket, threading.Event], None]) -> Iterator[threading.Event]:
-    """Send the next download elsewhere; send: answers it there, until it has an event that is set at the end."""
-    ended = threading.Event()
-
-    def serve() -> None:
-        connection, _ = server.accept()
-        with connection, suppress(OSError):
-            connection.recv(4096)
-            send(connection, ended)
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        github.fail("GET", "/zip", 302, headers={"Location": f"http://127.0.0.1:{server.getsockname()[1]}/a"})
-        yield ended
-        ended.set()
-        thread.join(5)
-
-
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\n"
-
-
 def test_a_file_without_end(github: FakeGitHub, tmp_path: Path) -> None:
     """More bytes than Content-Length says do not count, and without it the limit does."""
 
-    def endless(connection: socket.socket, ended: threading.Event) -> None:
-        connection.sendall(HEAD + b"\r\n")
-        while not ended.is_set():
-            connection.sendall(b"x" * (1 << 16))
+    def endless() -> None:
+        connection, _ = server.accept()
+        with connection, suppress(OSError):
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\n\r\n")
+            while True:
+                connection.sendall(b"x" * (1 << 16))
 
-    with storage(github, endless):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=endless, daemon=True).start()
+        github.fail("GET", "/zip", 302, headers={"Location": f"http://127.0.0.1:{server.getsockname()[1]}/a"})
         assert refused(github, tmp_path / "a.zip", limit=10**6).endswith(": it has more than 1,000,000 bytes")
-
-
-def test_a_download_by_the_drop_ends(github: FakeGitHub, tmp_path: Path) -> None:
-    file = tmp_path / "a.zip"
-
-    def dropping(connection: socket.socket, ended: threading.Event) -> None:
-        connection.sendall(HEAD + b"\r\n")
-        while not ended.wait(0.01):
-            connection.sendall(b"x")
-            # it is read, and never will be whole
-            if file.exists() and not github.held_back._value:
-                github.held_back.release()
-
-    with storage(github, dropping):
-        assert "no end of it within 20 s" in refused(github, file, patience=20)
-
-
-def test_an_answer_that_comes_too_late_makes_no_file(github: FakeGitHub, tmp_path: Path) -> None:
-    def late(connection: socket.socket, ended: threading.Event) -> None:
-        github.held_back.release()
-        ended.wait(10)
-        connection.sendall(HEAD + b"Content-Length: 2\r\n\r\nxx")
-
-    before = {*threading.enumerate()}
-    with storage(github, late) as ended:
-        assert "no end of it" in refused(github, tmp_path / "a.zip", patience=20)
-        readers = {*threading.enumerate()} - before
-        ended.set()
-        for thread in readers:
-            if thread.name.startswith("perfgate"):
-                thread.join(10)
-    assert not (tmp_path / "a.zip").exists()

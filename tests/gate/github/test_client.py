@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 
-from gate.github.client import Forge
-from gate.github.problems import Problem
-from gate.github.transport import Answer, Transport
+from gate.github.transport import Answer, Problem, Transport
 from tests.support.forge import FakeGitHub
 
 HEAD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40
@@ -85,13 +82,6 @@ def test_a_commit_that_is_not_there_is_no_absent_file(github: FakeGitHub) -> Non
         github.client().file_at("perfgate.toml", "d" * 40)
 
 
-@pytest.mark.parametrize("path", ["", "/etc/passwd", "a//b", "../secret", "a/../../x", "./a", "a/", ".."])
-def test_a_path_that_is_none(github: FakeGitHub, path: str) -> None:
-    with pytest.raises(Problem, match="write the path from the top of the repository"):
-        github.client().file_at(path, "main")
-    assert github.requests == []
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -131,19 +121,3 @@ def test_the_artifacts_of_a_run(github: FakeGitHub) -> None:
     made = [github.add_artifact(7, f"part-{number}", b"") for number in range(130)]
     found = github.client().artifacts_of_run(7)
     assert [(one.id, one.name, one.expired) for one in found] == [(one.id, one.name, False) for one in reversed(made)]
-
-
-@pytest.mark.parametrize(
-    ("ask", "permission"),
-    [
-        (lambda one: one.file_at("x", "main"), "contents"),
-        (lambda one: one.parents(MERGE), "contents"),
-        (lambda one: one.artifacts_of_run(7), "actions"),
-    ],
-)
-def test_a_missing_permission_is_named(github: FakeGitHub, ask: Callable[[Forge], object], permission: str) -> None:
-    github.add_artifact(7, "part", b"")
-    del github.permissions[permission]
-    with pytest.raises(Problem) as caught:
-        ask(github.client())
-    assert caught.value.permission == f"{permission}: read"

@@ -90,13 +90,7 @@ def test_outputs_hold_what_was_given(tmp_path: Path) -> None:
         assert outputs(file.read_text()) == {"verdict": value, "after": "1"}
 
 
-def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("secrets.token_hex", lambda _: "known")
-    with pytest.raises(ValueError, match="delimiter"):
-        runner.write_outputs(tmp_path / "output", {"verdict": "a\nperfgate_known\nverdict=pass"})
-    with pytest.raises(ValueError, match="is not a name"):
-        runner.write_outputs(tmp_path / "output", {"a\nb": "1"})
-    assert not (tmp_path / "output").exists()
+def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be written"):
         runner.write_outputs(tmp_path / "none" / "output", {"a": "1"})
 
@@ -175,27 +169,6 @@ def test_who_holds_a_changed_file_open_writes_into_nothing(files: dict[str, str]
         guard.restore()
         stream.write("B=2\n")
     assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
-
-
-def test_where_the_folder_takes_no_other_file_it_is_written_over(
-    files: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    guard = FileGuard(files)
-    Path(files["GITHUB_ENV"]).write_text("LD_PRELOAD=/tmp/evil.so, and more than was there before\n")
-
-    def refused(*_: object) -> Path:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "replace", refused)
-    assert guard.restore()[1]
-    assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
-    # never over what a link leads to
-    other = Path(files["GITHUB_ENV"]).with_name("other")
-    other.write_text("kept\n")
-    Path(files["GITHUB_ENV"]).unlink()
-    Path(files["GITHUB_ENV"]).symlink_to(other)
-    assert not guard.restore()[1]
-    assert other.read_text() == "kept\n"
 
 
 def test_what_is_written_again_at_once_is_not_taken_for_restored(

@@ -1,10 +1,15 @@
-"""Stamps: which job's state and how late, read back wherever it was put."""
+"""Stamps: which job's state and how late, read back wherever it was put; and the statuses that carry them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from gate.github.publishing.publish import set_status
 from gate.github.stamp import Stamp, any_job_of, job_of, stamp_on
+from gate.github.transport import Problem, Task
+from tests.support.forge import FakeGitHub
 
 URL = "https://github.example/acme/widget/actions/runs/5"
 
@@ -83,3 +88,47 @@ def test_what_is_published_of_a_run_is_that_run_s() -> None:
     for path, relation in (("perfgate.yml", "ours"), ("", "ours"), ("other.yml", "taken")):
         published = stamp(5, 2, by=(9, 1), job=any_job_of(path and f".github/workflows/{path}"))
         assert published.against(measured, same_commit=True) == relation
+
+
+# --- statuses that carry them -----------------------------------------------------------------------------------------
+
+
+HEAD = "a" * 40
+
+
+def put(github: FakeGitHub, state: Any, by: Stamp, *, context: str = "perfgate", said: str = "x") -> str:
+    return set_status(github.client(), HEAD, context, by, state, said, URL).did
+
+
+def states(github: FakeGitHub) -> list[str]:
+    return [each["state"] for each in github.statuses]
+
+
+def test_a_status_says_what_it_is_told(github: FakeGitHub) -> None:
+    put(github, "pending", stamp(1), said="a b")
+    [made] = github.statuses
+    assert (made["sha"], made["state"], made["context"], made["description"]) == (HEAD, "pending", "perfgate", "a b")
+    assert (made["target_url"].partition("#")[0], stamp_on(made["target_url"])) == (URL, stamp(1))
+    assert put(github, "pending", stamp(1), context="Perfgate") == "updated"
+    assert len(github.statuses) == 1, "what is there is not set again"
+
+
+def test_what_somebody_else_set_is_replaced_and_other_names_do_not_matter(github: FakeGitHub) -> None:
+    post = github.client().transport.send
+    for context in ("perfgate", "perfgate/x"):
+        body = {"state": "success", "context": context, "target_url": stamp(9).on(URL) if "x" in context else URL}
+        post(Task("set", ""), "POST", f"/repos/acme/widget/statuses/{HEAD}", body, dict[str, Any])
+    assert put(github, "failure", stamp(5)) == "updated"
+    assert (github.statuses[-1]["context"], states(github)[-1]) == ("perfgate", "failure")
+
+
+def test_a_status_that_is_not_taken(github: FakeGitHub) -> None:
+    github.fail("POST", "/statuses/", 502, times=None)
+    with pytest.raises(Problem, match="cannot set the status of aaaaaaaaaaaa: GitHub answers with 502"):
+        put(github, "success", stamp(1))
+    github.faults.clear()
+    github.permissions["statuses"] = "read"
+    with pytest.raises(Problem) as caught:
+        put(github, "success", stamp(1))
+    assert caught.value.permission == "statuses: write"
+    assert github.statuses == []

@@ -1,22 +1,19 @@
-"""Requests: what is repeated, how long it takes at most, and that the token is in nothing that is shown."""
+"""Requests: what is repeated, for how long, what failures mean in a line, and that the token is in nothing that is shown."""
 
 from __future__ import annotations
 
-import contextlib
+import json
 import logging
 import socket
-import threading
+import ssl
+import time
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
-import msgspec
 import pytest
 
-from gate.github import transport as module
 from gate.github.client import Forge
-from gate.github.problems import Problem, Task
-from gate.github.transport import TRIES, Transport
+from gate.github.transport import TRIES, Problem, Task, of_error, of_status, one_line
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer, Refused
 from tests.support.forge.clock import HurriedClock
@@ -45,19 +42,6 @@ def problem(one: Forge) -> Problem:
 def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
     github.fail("GET", PULL, what, times=TRIES - 1)
     assert forge(github, patience=600).pull(12).head.sha == "a" * 40
-    assert len(github.requests) == TRIES
-
-
-@pytest.mark.parametrize(
-    ("what", "words"),
-    [
-        (500, "GitHub answers with 500 (4 tries)"),
-        ("cut", "the connection to 127.0.0.1 broke off (4 tries)"),
-    ],
-)
-def test_repeating_ends(github: FakeGitHub, what: int | str, words: str) -> None:
-    github.fail("GET", PULL, what, times=None)
-    assert problem(forge(github)).what == f"cannot read pull request #12: {words}"
     assert len(github.requests) == TRIES
 
 
@@ -102,48 +86,18 @@ def test_what_github_asks_to_wait_is_waited_unless_it_is_too_long(
     assert clock.slept == [7]
 
 
-def test_a_slow_answer_is_not_waited_for(github: FakeGitHub, clock: HurriedClock) -> None:
-    github.fail("GET", PULL, "slow")
-    assert forge(github, timeout=20).pull(12).number == 12
-    assert (clock.now(), clock.slept) == (20.5, [0.5])
-    assert len(github.requests) == 2
-
-
 def test_all_waiting_together_ends(github: FakeGitHub, clock: HurriedClock) -> None:
-    github.fail("GET", "", "slow", times=None)
-    one = forge(github, timeout=20, patience=50)
-    assert problem(one).what.endswith("no answer from 127.0.0.1 within 8.5s")
-    for _ in range(2):
-        assert "perfgate gave up after waiting 50s for GitHub in all" in problem(one).what
-    assert (clock.now(), len(github.requests)) == (50, 3)
+    one = forge(github, patience=50)
+    one.transport.patience.sleep(60)
+    assert "perfgate gave up after waiting 50s for GitHub in all" in problem(one).what
+    assert (clock.slept, github.requests) == ([50], [])
 
 
-def test_an_answer_by_the_drop_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A byte now and then keeps a socket's time-out from ever coming: by the real clock."""
-    monkeypatch.undo()
-    stop = threading.Event()
+def test_a_server_that_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def drip() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    connection, _ = server.accept()
-                    threading.Thread(target=drops, args=(connection,), daemon=True).start()
-
-        def drops(connection: socket.socket) -> None:
-            # a client may still come when the test is over: each closes its own
-            with connection, contextlib.suppress(OSError):
-                connection.sendall(
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
-                )
-                while not stop.wait(0.01):
-                    connection.sendall(b" ")
-
-        threading.Thread(target=drip, daemon=True).start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        one = Forge(api_url=url, token="t", repository="acme/widget", timeout=0.1, patience=0.2)
-        assert "no answer from 127.0.0.1 within 0.1" in problem(one).what
-        stop.set()
+        one = Forge(api_url=url, token="t", repository="acme/widget", timeout=0.1)
+        assert problem(one).what == "cannot read pull request #12: no answer from 127.0.0.1 in time (4 tries)"
 
 
 def test_nobody_listens() -> None:
@@ -151,13 +105,6 @@ def test_nobody_listens() -> None:
         port = server.getsockname()[1]
     one = Forge(api_url=f"http://127.0.0.1:{port}", token="t", repository="acme/widget", patience=2)
     assert problem(one).what.startswith("cannot read pull request #12: 127.0.0.1 refuses the connection")
-
-
-def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    unknown = mock.Mock(side_effect=socket.gaierror(socket.EAI_NONAME, "Name or service not known"))
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    one = Forge(api_url="http://github.invalid/api/v3", token="t", repository="acme/widget", patience=2)
-    assert "no address is known of github.invalid: check GITHUB_API_URL and the network" in problem(one).what
 
 
 def test_an_enterprise_server_has_its_api_elsewhere(github: FakeGitHub) -> None:
@@ -189,19 +136,6 @@ def test_an_answer_of_another_shape(github: FakeGitHub, monkeypatch: pytest.Monk
     assert "\n" not in found.what and len(found.what) < 400
 
 
-def test_a_list_without_links_to_its_pages_is_read(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = {"1": list(range(100)), "2": list(range(100, 130))}
-    answers: list[str] = []
-
-    def call(self: Transport, task: Task, method: str, path: str, **more: Any) -> module.Answer:
-        answers.append(more["parameters"]["page"])
-        return module.Answer(200, {}, msgspec.json.encode(pages[answers[-1]]).decode())
-
-    monkeypatch.setattr(Transport, "call", call)
-    assert forge(github).transport.listed(TASK, "/x", list[int], list) == list(range(130))
-    assert answers == ["1", "2"]
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_no_other_host_sees_the_token(github: FakeGitHub, status: int) -> None:
     with FakeGitHub("acme/widget") as other:
@@ -222,32 +156,11 @@ def test_a_proxy_is_asked_as_the_environment_says(github: FakeGitHub, monkeypatc
     assert github.requests[0].headers["host"] == "github.invalid"
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "said"),
-    [
-        (
-            "token",
-            ["", " \n", "ghs_secret\nmore", "ghs_secr\u00e9t", "ghs secret"],
-            "there is no usable token",
-        ),
-        (
-            "api_url",
-            ["", "github.com", "ftp://github.com", "https://", "file:///etc"],
-            "GITHUB_API_URL is not the address of an API",
-        ),
-        (
-            "repository",
-            ["", "widget", "a/b/c", "../..", "acme/..", "acme/wid get", "acme/widget\n", "a?/b"],
-            "GITHUB_REPOSITORY is not owner/name",
-        ),
-    ],
-)
-def test_what_is_no_token_address_or_repository(name: str, values: list[str], said: str) -> None:
-    given: dict[str, Any] = {"api_url": "http://127.0.0.1:1", "token": "t", "repository": "acme/widget"}
-    for value in values:
-        with pytest.raises(Problem, match=said) as caught:
-            Forge(**given | {name: value})
-        assert "secr" not in str(caught.value)
+@pytest.mark.parametrize("token", ["", " \n", "ghs_secret\nmore", "ghs_secr\u00e9t", "ghs secret"])
+def test_what_is_no_token(token: str) -> None:
+    with pytest.raises(Problem, match="there is no usable token") as caught:
+        Forge(api_url="http://127.0.0.1:1", token=token, repository="acme/widget")
+    assert "secr" not in str(caught.value)
 
 
 def test_the_token_is_in_nothing_that_is_shown(
@@ -262,11 +175,104 @@ def test_the_token_is_in_nothing_that_is_shown(
     one = forge(github)
     shown += [problem(one), one, one.transport, vars(one)]
     assert "who is ***?" in str(shown[0])
-    for what in ("cut", "slow"):
-        github.fail("GET", PULL, what, times=None)
-        shown.append(problem(forge(github)))
-        github.faults.clear()
+    github.fail("GET", PULL, "cut", times=None)
+    shown.append(problem(forge(github)))
     text = "".join(f"{part!s} {part!r}" for part in shown)
     assert github.token not in text
     captured = capfd.readouterr()
     assert captured.out == captured.err == ""
+
+
+# --- what went wrong ----------------------------------------------------------------------------------------------------
+
+WRITE = Task("do it", "statuses: write")
+
+
+def said(message: str, **more: Any) -> str:
+    return json.dumps({"message": message, **more})
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "what", "permission"),
+    [
+        (401, said("Bad credentials"), "GitHub rejects the token (401): it is invalid or has expired; a job's token ends with the job", None),
+        (403, said("Resource not accessible by integration"), "the token lacks the permission (403: Resource not accessible by integration)", "statuses: write"),
+        (403, said("Repository was archived so is read-only."), "GitHub refuses it (403: Repository was archived so is read-only.)", None),
+        (404, said("Not Found"), "GitHub finds nothing there (404): it does not exist, or the token lacks `statuses: write`", None),
+        (404, said("No commit found for the ref x"), "GitHub finds nothing there (404: No commit found for the ref x): it does not exist, or the token lacks `statuses: write`", None),
+        (410, said("Artifact has expired"), "GitHub refuses it (410: Artifact has expired)", None),
+        (422, said("Validation Failed", errors=[{"message": "Body is too long (maximum is 65536 characters)"}]), "GitHub refuses it (422: Validation Failed; Body is too long (maximum is 65536 characters))", None),
+        (422, said("Validation Failed", errors=["one", {"field": "sha", "code": "invalid"}, 3]), "GitHub refuses it (422: Validation Failed; one; sha invalid)", None),
+        (422, said("a\nb\x1b[31m ::error::\u202e"), "GitHub refuses it (422: a b [31m ::error::)", None),
+        (422, "[" * 100_000, "GitHub refuses it (422)", None),
+        (502, "<html>", "GitHub answers with 502", None),
+        (429, said("slow down"), "GitHub's rate limit is reached (429)", None),
+        (403, said("You have exceeded a secondary rate limit."), "GitHub's rate limit is reached (403)", None),
+    ],
+)  # fmt: skip
+def test_what_a_status_means(status: int, body: str, what: str, permission: str | None) -> None:
+    trouble = of_status(WRITE, status, {}, body)
+    assert trouble.problem.what == str(trouble.problem) == f"cannot do it: {what}"
+    assert trouble.problem.permission == permission
+    assert trouble.problem.status == status
+    assert trouble.again == (status >= 500 or "rate limit" in what)
+    assert trouble.problem.unsure == (status >= 500)
+
+
+@pytest.mark.parametrize(
+    ("headers", "again"),
+    [({"retry-after": "5"}, True), ({"x-ratelimit-remaining": "0"}, True), ({"x-ratelimit-remaining": "7"}, False)],
+)
+def test_a_rate_limit_is_known_by_its_headers_too(headers: dict[str, str], again: bool) -> None:
+    assert of_status(WRITE, 403, headers, said("Forbidden")).again == again
+    # a permission that is missing is missing also when the limit is used up
+    assert not of_status(WRITE, 403, headers, said("Resource not accessible by integration")).again
+
+
+def test_how_long_to_wait() -> None:
+    reset = {"x-ratelimit-reset": str(int(time.time() + 60))}
+
+    def wait(headers: dict[str, str]) -> float | None:
+        return of_status(WRITE, 429, headers, "").wait
+
+    assert wait({"retry-after": "7"}) == 7
+    assert wait({**reset, "x-ratelimit-remaining": "0"}) == pytest.approx(60, abs=3)
+    # the time of a limit that is not used up means nothing
+    assert wait({**reset, "x-ratelimit-remaining": "12"}) is None
+    for nonsense in ("", "soon", "-5", "1e9", "²", "9" * 400):
+        assert wait({"retry-after": nonsense}) in (None, 999_999_999)
+        assert wait({"x-ratelimit-reset": nonsense, "x-ratelimit-remaining": "0"}) is None or nonsense == "9" * 400
+
+
+def chained(outer: Exception, inner: Exception) -> Exception:
+    try:
+        raise outer from inner
+    except type(outer) as error:
+        return error
+
+
+class NewConnectionError(Exception):
+    """Named as urllib3's."""
+
+
+@pytest.mark.parametrize(
+    ("error", "what", "again", "unsure"),
+    [
+        (chained(OSError("https://secret"), socket.gaierror(-2, "x")), "no address is known of host: check GITHUB_API_URL and the network", True, False),
+        (OSError(chained(ValueError(), ssl.SSLCertVerificationError())), "the certificate of host is not trusted: REQUESTS_CA_BUNDLE names the file of an authority of your own", False, False),
+        (chained(OSError("https://secret"), TimeoutError()), "no answer from host in time", True, True),
+        (OSError(chained(NewConnectionError(), TimeoutError())), "no answer from host in time", True, False),
+        (chained(NewConnectionError(), ConnectionRefusedError()), "host refuses the connection", True, False),
+        (chained(OSError("https://secret"), ConnectionResetError()), "the connection to host broke off", True, True),
+        (RuntimeError("redirected to https://secret"), "no usable answer from host (RuntimeError)", False, True),
+    ],
+)  # fmt: skip
+def test_what_an_error_means(error: Exception, what: str, again: bool, unsure: bool) -> None:
+    trouble = of_error(WRITE, error, "host")
+    assert trouble.problem.what == f"cannot do it: {what}"
+    assert (trouble.again, trouble.problem.unsure, trouble.problem.status) == (again, unsure, None)
+
+
+def test_one_line_is_short() -> None:
+    assert one_line("x" * 300) == "x" * 199 + "…"
+    assert one_line("x" * 200) == "x" * 200

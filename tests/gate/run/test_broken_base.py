@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -203,23 +201,6 @@ def test_a_file_that_only_the_checkout_has_breaks_no_base(tmp_path: Path) -> Non
     check(made, 4)
     (failure,) = made.report()["failures"]
     assert failure["side"] == "base" and '"data/words" is ignored by git' in failure["hint"]
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a file system")
-def test_a_disk_that_base_fills_breaks_no_base(tmp_path: Path) -> None:
-    """The build says nothing of it, and what it has written goes with its tree."""
-    fills = {"build.sh": "dd if=/dev/zero of=large bs=1M count=99 2>&- || exit 1\n"}
-    made = project(tmp_path / "repo", fills, WORKS)
-    small = tmp_path / "small"
-    small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=1777", "tmpfs", small], check=False).returncode:
-        pytest.skip("this system mounts nothing")
-    try:
-        done = made.perfgate("check", "--base", "HEAD~1", CI="true", TMPDIR=str(small))
-    finally:
-        subprocess.run(["umount", small], check=True)
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert told(made) == {}
 
 
 @pytest.mark.parametrize(

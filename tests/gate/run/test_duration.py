@@ -17,7 +17,7 @@ from gate.evidence.records import read
 from gate.model import SIDES, Commit, Run
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.duration import budget_warnings, expected_time, past_of
-from gate.store.memory import Costs
+from gate.run.job import plan_warnings, quantile_warnings
 from harness.loop.schedule import Round, design_schedule, schedule
 from tests.support.lines import execution, text
 
@@ -51,14 +51,12 @@ def left(folder: Path, *lines: dict[str, Any]) -> Path:
     return folder
 
 
-def warned(rounds: Sequence[Round], folder: Path, budget: float, **costs: Costs) -> list[BudgetHoldsFew]:
-    return budget_warnings(rounds, folder, config(budget), costs)
+def warned(rounds: Sequence[Round], folder: Path, budget: float) -> list[BudgetHoldsFew]:
+    return budget_warnings(rounds, folder, config(budget))
 
 
-def expected(rounds: Sequence[Round], folder: Path, iterations: int = 5, **costs: Costs) -> float | None:
-    rules = config(900.0)
-    rules = msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, iterations=iterations))
-    return expected_time(rounds, past_of(folder), rules, costs)
+def expected(rounds: Sequence[Round], folder: Path) -> float | None:
+    return expected_time(rounds, past_of(folder), config(900.0))
 
 
 def test_set_up_counts_once_a_side(tmp_path: Path) -> None:
@@ -87,15 +85,6 @@ def test_a_run_that_only_waited_leaves_the_estimate_to_the_one_before(tmp_path: 
     assert expected(ROUNDS, tmp_path) == pytest.approx(3 * (2 + 4 * 1.5))
 
 
-def test_without_an_earlier_run_the_memory_tells(tmp_path: Path) -> None:
-    costs = Costs(build=3.0, start=0.5, iteration=0.25, warmup=0.25)
-    # two builds, and 4 executions of 0.5 + 0.25 + 5 x 0.25
-    assert warned(ROUNDS, tmp_path, 47.0, b=costs) == []
-    assert warned(ROUNDS, tmp_path, 13.9, b=costs) == [BudgetHoldsFew(0, 3, 42.0, 13.9, 60.0)]
-    assert warned(ROUNDS, tmp_path, 13.9) == []
-    assert warned(ROUNDS, tmp_path, 13.9, other=costs) == []
-
-
 def test_a_budget_that_ended_the_last_run_is_too_small_again(tmp_path: Path) -> None:
     run = {"type": "run", "schema": 1, "config": {"plan": {"budget": "60s"}}}
     cut = {"phase": "build", "side": "base", "build": 0, "seconds": 50.0}
@@ -120,11 +109,11 @@ def test_a_build_that_is_kept_since_does_not_end_the_next_budget(
     cut = {"phase": "build", "side": "head", "build": 0, "seconds": 15.0}
     end = {"type": "host", "when": "end", "stop": "budget", "rounds": 0, "cut": cut}
     folder = left(tmp_path, first, build("base", 43.0, 1.0, checked=1.0), end)
-    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("one")) == []
+    assert budget_warnings(ROUNDS, folder, config(60.0), of("one")) == []
     # what remains of the 60 s is 16: 44 are saved, with a link of 1 s to be made in any case
-    assert budget_warnings(ROUNDS, folder, config(16.1), {}, of("one")) == []
-    assert budget_warnings(ROUNDS, folder, config(16.0), {}, of("one")) == [BudgetHoldsFew(0, 3, 60.0, 16.0, None)]
-    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("other")) == [BudgetHoldsFew(0, 3, 60.0, 60.0, None)]
+    assert budget_warnings(ROUNDS, folder, config(16.1), of("one")) == []
+    assert budget_warnings(ROUNDS, folder, config(16.0), of("one")) == [BudgetHoldsFew(0, 3, 60.0, 16.0, None)]
+    assert budget_warnings(ROUNDS, folder, config(60.0), of("other")) == [BudgetHoldsFew(0, 3, 60.0, 60.0, None)]
 
 
 def test_later_builds_take_less_than_the_first(tmp_path: Path) -> None:
@@ -166,41 +155,23 @@ def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:
     assert expected(ROUNDS, left(tmp_path, begin, *last, end)) == pytest.approx(6 + 12 * (0.5 + 0.5) + 6)
 
 
-def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None:
-    last = [*built(), *ran(0.75, [0.1] * 5)]
-    heeded = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
-    assert expected(ROUNDS, left(tmp_path, heeded, *last), 15) == pytest.approx(6 + 12 * 1.75)
-    # a program that writes 5 values whatever the plan says takes as long as before
-    own = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 3}}}
-    assert expected(ROUNDS, left(tmp_path, own, *last), 15) == pytest.approx(6 + 12 * 0.75)
-
-
-def test_a_run_that_measured_nothing_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
-    last = [*built(), *ran()]
-    left(tmp_path / "runs/20260101T000000Z-a", *last)
+def test_a_run_of_another_plan_tells_nothing(tmp_path: Path) -> None:
+    other = {"type": "run", "schema": 1, "config": {"plan": {"executions": 2, "iterations": 3}}}
+    assert expected(ROUNDS, left(tmp_path, other, *built(), *ran())) is None
     left(
-        tmp_path,
-        build("base", 1.0),
-        {"type": "same", "benchmark": "b", "differ": [], "differ_count": 0, "read_count": 1, "hash": {}},
+        tmp_path / "runs/20260101T000000Z-a",
+        other | {"config": {"plan": {"executions": 2, "iterations": 5}}},
+        *built(),
+        *ran(),
     )
     assert expected(ROUNDS, tmp_path) == pytest.approx(6 + 6)
 
 
-def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> None:
-    costs = Costs(
-        build=1.0, start=None, iteration=None, warmup=None, execution=0.5, setup=3.0, first=20.0, other=0.25, probe=2.0
-    )
-    assert expected(ROUNDS, tmp_path, b=costs) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 0.75 + 2)
-    lines = {"b/x": costs, "b/y": costs}
-    assert expected(ROUNDS, tmp_path, 5, **lines) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 1.5 + 4)
-
-
-def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_path: Path) -> None:
-    run = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
+def test_turns_count_as_short_as_they_were(tmp_path: Path) -> None:
     turn = {"type": "turn", "benchmark": "b", "executions": 10, "iterations": 1, "starting": 0.1}
     last = [*built(), *(line for n in range(10) for line in ran(values=[0.45], execution=n))]
-    # 12 executions of 0.05 + 5 x 0.45
-    assert expected(ROUNDS, left(tmp_path, run, turn, *last)) == pytest.approx(6 + 12 * 2.3)
+    # three rounds of 20 executions of half a second
+    assert expected(ROUNDS, left(tmp_path, turn, *last)) == pytest.approx(6 + 3 * 20 * 0.5)
 
 
 def test_names_that_lead_others_and_lines_of_suites_count_once(tmp_path: Path) -> None:
@@ -227,7 +198,6 @@ def test_what_was_identical_takes_as_long_as_its_proof(tmp_path: Path) -> None:
         ROUNDS,
         past_of(folder),
         msgspec.structs.replace(config(900.0), build=BuildTable(command="x", cache="off")),
-        {},
         run,
     )
     assert found == pytest.approx(8.0)
@@ -238,7 +208,7 @@ def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, mo
         return Run(base=Commit(sha=base), head=Commit(sha=head))
 
     def seconds(base: str, head: str) -> float:
-        found = expected_time(ROUNDS, past_of(tmp_path), config(900.0), {}, run(base, head))
+        found = expected_time(ROUNDS, past_of(tmp_path), config(900.0), run(base, head))
         assert found is not None
         return found
 
@@ -269,7 +239,7 @@ def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, mo
         *(build("head", 20.0, 5.0, checked=2.0, **each) for each in settings),
         *(execution("head", [1.0], benchmark="b", seconds=0.5, **each) for each in settings),
     )
-    found = expected_time(steps, past_of(tmp_path), config(900.0), {}, run("one", "two"))
+    found = expected_time(steps, past_of(tmp_path), config(900.0), run("one", "two"))
     assert found == pytest.approx(2 * 27 + 2 * 2 + 4 * 0.5)
 
 
@@ -280,29 +250,19 @@ def test_a_checkout_that_is_the_build_takes_no_time(tmp_path: Path) -> None:
     assert expected(steps, folder) == pytest.approx(3 + 4 * 0.5)
 
 
-def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Path) -> None:
-    """The last run could afford ten starts a side, which ask for the most; a budget without room has fewer."""
-    ran = [
-        execution(
-            side,
-            [1.0 + number % 2 * (side == "head")],
-            benchmark="b",
-            seconds=0.01,
-            execution=number,
-            order=2 * number + (side == "head"),
-        )
-        for number in range(10)
-        for side in SIDES
-    ]
-    folder = left(tmp_path, {"type": "run", "turns": True}, *built(), *ran)
+def test_a_quantile_that_the_plan_is_too_small_for_is_named() -> None:
+    def rules(iterations: int, *statistics: str) -> Config:
+        benchmark = {
+            "name": "b",
+            "command": "x",
+            "metric": {"latency": {"statistics": statistics}},
+            "instrument": "values",
+        }
+        table = {"plan": {"builds": 5, "executions": 2, "iterations": iterations}, "benchmark": [benchmark]}
+        return msgspec.convert(table, Config)
 
-    def taken(budget: str) -> float:
-        written = f'[plan]\nbudget = "{budget}"\nbuilds = 3\n[build]\ncommand = "x"\n'
-        rules = parse(read_source(written + '[[benchmark]]\nname = "b"\ncommand = "./b"\n', "perfgate.toml"))
-        plan = schedule({"base": ["b"], "head": ["b"]}, 3, 50, seed=1)
-        found = expected_time(plan, past_of(folder), rules, {})
-        assert found is not None
-        return found
-
-    assert taken("15m") == pytest.approx(3 * (2 + 2 * 200 * 0.01))
-    assert taken("7s") == pytest.approx(3 * (2 + 2 * 1 * 0.01))
+    said = "b: p99 of latency needs 1000 values per build, the plan has 20 (2 starts x 10 values)"
+    assert quantile_warnings(rules(10, "mean", "p50", "p99")) == [said]
+    assert quantile_warnings(rules(500, "p99")) == []
+    # the program may write more: the report must not say so
+    assert plan_warnings(rules(10, "p99"), None) == []

@@ -14,9 +14,7 @@ from gate.run.hints import kept_apart, out_of_sight, was_refused
     "told",
     [
         "sh: 1: cannot create /opt/x: Permission denied",
-        "java.nio.file.AccessDeniedException: /opt/x",
         "Error: EACCES: permission denied, mkdir '/opt/x'",
-        "npm error code EROFS",
         "error: failed to rename: Invalid cross-device link (os error 18)",
         'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.',
         "kill: (1) - Operation not permitted",

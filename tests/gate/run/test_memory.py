@@ -158,20 +158,6 @@ def test_what_was_measured_in_another_way_is_not_used(
     assert [each.sentence() for each in found.unused] == [UNUSED.format("bench")]
 
 
-def test_several_benchmarks_are_one_line(checkout: Checkout, tmp_path: Path) -> None:
-    names = tuple(f"b{n}" for n in range(5))
-    tables = "".join(f'[[benchmark]]\nname = "{name}"\ncommand = "x"\ninstrument = "values"\n' for name in names)
-    checkout.write("perfgate.toml", tables)
-    path, project = tmp_path / "history", opened(base="HEAD")
-    # base has none of them yet
-    put(path, project, benchmarks=names, host=ELSEWHERE)
-    found = recalled(path, project)
-    assert found.unused == []
-    checkout.commit()
-    found = recalled(path, opened(base="HEAD"))
-    assert [each.sentence() for each in found.unused] == [UNUSED.format(", ".join(names))]
-
-
 def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, tmp_path: Path) -> None:
     path = tmp_path / "history"
     checkout.write("perfgate.toml", CONFIG.replace("bench.sh", "./bench.sh"))

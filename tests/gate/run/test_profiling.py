@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from gate.codes import Exit
-from gate.model import Execution, Metric, Side, UserError
+from gate.model import UserError
 from gate.run import profiling
-from gate.run.profiling import paced, profile_run
+from gate.run.profiling import profile_run
 from harness.errors import SourceError
 from tests.support.project import Project
 
@@ -214,14 +214,3 @@ def test_a_program_that_fails_under_its_profiler_is_said(tmp_path: Path, monkeyp
     (line,) = lines(project)
     assert (line["type"], line["kind"], line["profiler"]) == ("unprofiled", "failed", "python")
     assert line["detail"].startswith("exit 3")
-
-
-def test_a_head_that_is_much_slower_shortens_what_is_profiled() -> None:
-    def of(side: Side, seconds: float) -> list[Execution]:
-        metrics = {"time": Metric(unit="s", values=[seconds])}
-        return [Execution(benchmark="parse", side=side, build=0, execution=0, metrics=metrics)]
-
-    base, head = of("base", 1.0), of("head", 15.0)
-    assert paced(base, base) == 1.0
-    assert paced(base, head) == 5.0
-    assert paced(head, base) == 15.0

@@ -120,21 +120,6 @@ def test_lines_stay_above_the_block_and_nothing_else_is_left() -> None:
     assert "\x1b[?25" not in terminal.getvalue()
 
 
-@pytest.mark.parametrize(("before", "after"), [(80, 40), (40, 80), (120, 25)])
-def test_a_block_that_the_terminal_wraps_anew_is_erased_whole(
-    before: int, after: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    terminal = Terminal()
-    wide(monkeypatch, before)
-    block = Live(terminal)
-    block.show("x" * 79, "y" * 30, "z" * 5)
-    wide(monkeypatch, after)
-    begun = len(terminal.getvalue())
-    block.close()
-    lines = [min(79, before - 1), min(30, before - 1)]
-    assert terminal.getvalue()[begun:] == f"\r\x1b[{sum(-(-each // after) for each in lines)}A\x1b[J"
-
-
 @pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb"), ("TERM", "")])
 def test_what_is_no_persons_terminal_gets_plain_lines(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
@@ -187,28 +172,6 @@ def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pyt
     with os.fdopen(theirs, "w") as stream:
         assert Live(stream).width == 60
     os.close(ours)
-
-
-@pytest.mark.parametrize(
-    ("left", "said"),
-    [
-        # rounds of 20 s, after a first one that compiled for a minute
-        (200.0, "round 3: 2 starts, about 1 min 40 s left"),
-        (30.0, ("warning: the budget of 2 min 10 s holds 3 rounds, and 5 are needed (about 2 min 40 s): "
-         "set `--set plan.budget=3m`, or measure less")),
-    ],
-)  # fmt: skip
-def test_a_budget_of_too_few_rounds_is_told_by_the_first_that_compiles_nothing(
-    left: float, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [0.0]
-    monkeypatch.setattr("gate.run.progress.time.monotonic", lambda: now[0])
-    log = io.StringIO()
-    progress = Progress(log, budget=lambda: left, early=True, fills=True, needed=5, limit=left + 100.0)
-    for at, number in ((0.0, 0), (80.0, 1), (100.0, 2)):
-        now[0] = at
-        progress(RoundStarted(number, 7, 2))
-    assert log.getvalue().splitlines()[-1] == f"perfgate: {said}"
 
 
 def test_the_time_that_is_left_is_that_of_rounds_like_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,11 +52,11 @@ def test_names_what_cannot_be_read_and_reads_the_rest(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     for number in range(3):
         store.add(record(number))
-    place = tmp_path / name_of(record(1)).path
+    place = tmp_path / name_of(record(1))
     place.write_bytes(place.read_bytes()[:100])
     # what a killed writer left, and a pipe, are no records
     place.with_name(".tmp-1").write_text("{")
-    os.mkfifo(place.with_name(Path(name_of(record(4)).path).name))
+    os.mkfifo(place.with_name(Path(name_of(record(4))).name))
     reading = store.read()
     assert reading.records == [record(0), record(2)]
     [problem] = reading.problems

@@ -17,10 +17,9 @@ from gate.evidence.inputs import read_inputs
 from gate.model.case import CaseId
 from gate.model.history import Change, HistoryRecord
 from gate.planning.deciding import decide_inputs
-from gate.store.chain import chained
 from gate.store.history_records import decode, encode
 from gate.store.recording import record_of
-from gate.store.series import Series, followed, series, trend
+from gate.store.series import Series, chained, followed, series, trend
 from tests.support import runs
 from tests.support.histories import change, record, sha
 from tests.support.runs import Shape

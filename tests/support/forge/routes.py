@@ -73,13 +73,6 @@ def pull_of(call: Call, name: str) -> Pull:
     return found
 
 
-@route("GET", "/user")
-def account(call: Call) -> Answer:
-    if call.who.permissions is not None:
-        raise Refused(403)
-    return Answer(200, shapes.person(call.who))
-
-
 @route("GET", f"{REPO}/pulls", "pull-requests")
 def pulls(call: Call) -> Answer:
     query = call.query
@@ -132,11 +125,6 @@ def comment_of(call: Call) -> dict[str, Any]:
 
 
 COMMENT = f"{REPO}/issues/comments/{{comment_id}}"
-
-
-@route("GET", COMMENT, "issues", "pull-requests")
-def comment(call: Call) -> Answer:
-    return Answer(200, shapes.comment(comment_of(call), call.state, call.api))
 
 
 @route("PATCH", COMMENT, "issues", "pull-requests", level="write")

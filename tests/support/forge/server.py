@@ -27,7 +27,7 @@ from tests.support.forge.state import GRANTED, Artifact, Identity, Pull, Run, Se
 ACTIONS_BOT = "github-actions[bot]"
 # Where GitHub Enterprise has its API.
 PREFIXES = ("/api/v3", "/api")
-DONE_ALL_THE_SAME = ("slow", "cut-after", "cut-half")
+DONE_ALL_THE_SAME = ("cut-after", "cut-half")
 
 
 @dataclass
@@ -65,14 +65,10 @@ class FakeGitHub:
         self.requests: list[Seen] = []
         self.downloads: list[Seen] = []
         self.violations: list[str] = []
-        self.delay = 2.0
         self.graphql = True
         self.after: Callable[[], None] | None = None
         self.faults: list[Fault] = []
         self.lock = threading.RLock()
-        self.stopping = threading.Event()
-        self.held_back = threading.Semaphore(0)
-        """Released by each answer that is "slow", when it begins to wait."""
         self.tickets: dict[str, Artifact] = {}
         self.results = Results(self.state)
         self._servers = IDLE.pop() if IDLE else [listener(Api), listener(Storage)]
@@ -82,13 +78,12 @@ class FakeGitHub:
 
     def __enter__(self) -> Self:
         # what loads late would keep the first request waiting
-        contract.request_problems("GET", "/user", (), b"", "application/json")
+        contract.request_problems("GET", f"/repos/{self.repository}/pulls", (), b"", "application/json")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stopping.set()
         IDLE.append(self._servers)
 
     def client(self, **more: Any) -> Forge:
@@ -152,7 +147,7 @@ class FakeGitHub:
         """Plan a failure of requests whose path holds the regex, before anything else is looked at.
 
         what: a status; "secondary" or "primary" (rate limits); "garbage" (no JSON); "cut" (not done, no answer);
-        "cut-after" (done, no answer); "cut-half" (done, half an answer); "slow" (done, answered after delay seconds).
+        "cut-after" (done, no answer); "cut-half" (done, half an answer).
         times None: always. The storage of downloads fails too: its path is /artifact.zip.
         """
         if what not in ("cut", *DONE_ALL_THE_SAME):
@@ -226,7 +221,7 @@ def by_graphql(seen: Seen, who: Identity) -> Answer:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads a request and sends, cuts or delays an answer."""
+    """Reads a request and sends or cuts an answer."""
 
     protocol_version = "HTTP/1.1"
     # a body right behind its head would wait 40 ms for the acknowledgement of the head
@@ -262,10 +257,7 @@ class Handler(BaseHTTPRequestHandler):
         what = fault.what if fault else None
         if what in ("cut", "cut-after"):
             return self.cut()
-        if what == "slow":
-            fake.held_back.release()
-            fake.stopping.wait(fake.delay)
-        elif fault and what not in DONE_ALL_THE_SAME:
+        if fault and what not in DONE_ALL_THE_SAME:
             planned = failure(fault.what)
             answer = Answer(planned.status, planned.body, {**planned.headers, **fault.headers})
         try:

@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 from tests.support.forge.contract import complete
-from tests.support.forge.state import Artifact, Identity, Pull, State
+from tests.support.forge.state import Artifact, Pull, State
 
 
 def number_of(text: str) -> int:
@@ -109,8 +109,3 @@ def git_commit(sha: str, parents: tuple[str, ...]) -> dict[str, Any]:
     address = "http://127.0.0.1/commit"
     listed = [{"sha": one, "url": address, "html_url": address} for one in parents]
     return complete("git-commit", {"sha": sha, "parents": listed})
-
-
-def person(who: Identity) -> dict[str, Any]:
-    """Give the account that a token stands for."""
-    return {**complete("private-user", user(who.login)), "user_view_type": "private"}

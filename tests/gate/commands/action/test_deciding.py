@@ -9,16 +9,20 @@ from unittest import mock
 import pytest
 
 from tests.support.forge.server import FakeGitHub
-from tests.support.workflow_job import (
-    gate_job,
-    measured,
-)
+from tests.support.workflow_job import Job, gate_job, measured
 
 HOSTILE = (
     "::error::x", "a%0A::error::y", "a\n::set-output name=verdict::pass", "##[error]z", "a]]>b", "::stop-commands::t",
     "a\r::add-mask::e", "<!-- perfgate:perfgate head=0 run=1 attempt=1 -->", "@everyone", "a\x1b[31m", "$(id)", "`id`",
     "x" * 500,
 )  # fmt: skip
+
+
+@pytest.fixture
+def job(tmp_path: Path, forge: FakeGitHub) -> Job:
+    made = gate_job(tmp_path, forge)
+    made.more["PERFGATE_TRACEBACK"] = ""
+    return made
 
 
 def downloaded(tmp_path: Path, lines: str, part: str = ".") -> str:
@@ -30,10 +34,15 @@ def downloaded(tmp_path: Path, lines: str, part: str = ".") -> str:
     return str(tmp_path / "downloads")
 
 
-def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = gate_job(tmp_path, forge)
-    runs = downloaded(tmp_path, measured(*HOSTILE, head=1.5))
-    done = job.run(command="publish", runs=runs)
+def decided(job: Job, runs: str) -> str:
+    """Decide over these; returns the request."""
+    request = job.step("prepare", command="publish", runs=runs).outputs["request"]
+    assert job.step("decide", request=request).code == 0
+    return request
+
+
+def test_hostile_names_are_only_names(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    done = job.run(command="publish", runs=downloaded(tmp_path, measured(*HOSTILE, head=1.5)))
     assert done.code == 1
     found = done.steps["decide"].commands + done.steps["publish"].commands
     assert {command.name for command in found} == {"error"}
@@ -45,8 +54,7 @@ def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None
     assert len(forge.comments[0]["body"]) < 65_536
 
 
-def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = gate_job(tmp_path, forge)
+def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, job: Job) -> None:
     for part, name in (("one", "a"), ("two", "b")):
         downloaded(tmp_path, measured(name), f"perfgate-data-{part}")
     done = job.run(command="publish", runs=str(tmp_path / "downloads"))
@@ -57,34 +65,8 @@ def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, forge: 
     assert [json.loads(line)["benchmark"] for line in merged.splitlines()] == ["a"] * 12 + ["b"] * 12
 
 
-def test_machines_that_are_downloaded_are_judged_by_the_rules_of_their_runs(tmp_path: Path, forge: FakeGitHub) -> None:
-    """The jobs of a matrix over two machines, one of which shows more than the other."""
-    job = gate_job(tmp_path, forge)
-    for session, head in enumerate((1.2, 1.5)):
-        config = {"gate": {"sessions": "fixed"}, "plan": {"sessions": 2, "builds": 6}}
-        header = {
-            "type": "run",
-            "session": session,
-            "sessions": 2,
-            "config": config,
-            "host": {"hostname": f"m{session}"},
-        }
-        lines = [json.loads(line) | {"session": session} for line in measured("a", head=head).splitlines()]
-        for line in lines:
-            # base and head of a round vary apart, as builds do
-            shift = 1 + 0.001 * ((line["build"] * (3 if line["side"] == "head" else 5)) % 7)
-            line["metrics"]["time"]["values"] = [value * shift for value in line["metrics"]["time"]["values"]]
-        downloaded(tmp_path, "".join(json.dumps(line) + "\n" for line in [header, *lines]), f"perfgate-data-{session}")
-    done = job.run(command="publish", runs=str(tmp_path / "downloads"))
-    assert (done.code, done.outputs["verdict"]) == (1, "regression")
-    (found,) = json.loads(Path(done.outputs["json"]).read_text())["findings"]
-    assert [(at["host"], round(at["ratio"]["estimate"], 1)) for at in found["sessions"]] == [("m0", 1.2), ("m1", 1.5)]
-    assert "`session 1 (m1)` | +5" in forge.comments[0]["body"]
-
-
 @pytest.mark.parametrize("text", ["", "{}", '{"code":0,"verdict":"error","notices":[],"report":false}', "not json"])
-def test_a_broken_outcome_is_never_a_pass(tmp_path: Path, forge: FakeGitHub, text: str) -> None:
-    job = gate_job(tmp_path, forge)
+def test_a_broken_outcome_is_never_a_pass(job: Job, text: str) -> None:
     request = job.step("prepare").outputs["request"]
     Path(json.loads(request)["folder"], "outcome.json").write_text(text)
     published = job.step("publish", request=request)
@@ -93,62 +75,39 @@ def test_a_broken_outcome_is_never_a_pass(tmp_path: Path, forge: FakeGitHub, tex
 
 
 def test_an_outcome_that_measured_code_left_does_not_stand(
-    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = gate_job(tmp_path, forge)
-    job.more["PERFGATE_TRACEBACK"] = ""
-    runs = downloaded(tmp_path, measured("a"))
-    request = job.step("prepare", command="publish", runs=runs).outputs["request"]
-    first = job.step("decide", request=request)
+    request = decided(job, downloaded(tmp_path, measured("a")))
     assert job.step("publish", request=request).outputs["exit-code"] == "0"
-    assert first.code == 0
-    broken = mock.Mock(side_effect=RuntimeError("a fault"))
     # a green outcome lies there, and this time nothing is decided
-    monkeypatch.setattr("gate.commands.action.decide.conclude", broken)
+    monkeypatch.setattr("gate.commands.action.decide.conclude", mock.Mock(side_effect=RuntimeError("a fault")))
     assert job.step("decide", request=request).code == 4
     assert job.step("publish", request=request).outputs["exit-code"] == "4"
 
 
 def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
-    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = gate_job(tmp_path, forge)
-    job.more["PERFGATE_TRACEBACK"] = ""
-    runs = downloaded(tmp_path, measured("a", head=1.5))
-    broken = mock.Mock(side_effect=RuntimeError("a fault"))
-    monkeypatch.setattr("gate.report.markdown.comment.summary", broken)
-    monkeypatch.setattr("gate.github.publishing.publish.annotated", broken)
-    done = job.run(command="publish", runs=runs)
-    assert done.code == 1
-    assert done.outputs["verdict"] == "regression"
+    for name in ("gate.report.markdown.comment.summary", "gate.github.publishing.publish.annotated"):
+        monkeypatch.setattr(name, mock.Mock(side_effect=RuntimeError("a fault")))
+    done = job.run(command="publish", runs=downloaded(tmp_path, measured("a", head=1.5)))
+    assert (done.code, done.outputs["verdict"]) == (1, "regression")
     assert any("RuntimeError" in message for message in done.said("error") + done.said("warning"))
-
-
-def test_a_failed_upload_is_a_warning(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = gate_job(tmp_path, forge)
-    request = job.step("prepare", command="publish", runs="none").outputs["request"]
-    job.step("decide", request=request)
-    published = job.step("publish", request=request, uploads="failure skipped")
-    assert any("an artifact was not uploaded" in warning for warning in published.said("warning"))
 
 
 @pytest.mark.parametrize("uploads", ["failure failure", "skipped skipped", "failure success"])
 def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
-    tmp_path: Path, forge: FakeGitHub, uploads: str
+    tmp_path: Path, job: Job, forge: FakeGitHub, uploads: str
 ) -> None:
-    job = gate_job(tmp_path, forge)
-    runs = downloaded(tmp_path, measured("a", head=1.5))
-    request = job.step("prepare", command="publish", runs=runs).outputs["request"]
-    job.step("decide", request=request)
-    job.step("publish", request=request, uploads=uploads)
+    request = decided(job, downloaded(tmp_path, measured("a", head=1.5)))
+    published = job.step("publish", request=request, uploads=uploads)
+    assert any("an artifact was not uploaded" in said for said in published.said("warning")) == ("failure" in uploads)
     assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
     assert "among the artifacts" not in forge.comments[0]["body"]
 
 
-def test_more_than_can_be_read_is_refused(tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_can_be_read_is_refused(tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gate.github.publishing.conclusion.LARGEST", 1000)
-    job = gate_job(tmp_path, forge)
-    runs = downloaded(tmp_path, measured("a"))
-    done = job.run(command="publish", runs=runs)
+    done = job.run(command="publish", runs=downloaded(tmp_path, measured("a")))
     assert (done.code, done.outputs["verdict"]) == (2, "error")
     assert "measurements.jsonl: is larger than " in done.said("error")[0]

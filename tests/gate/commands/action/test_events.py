@@ -129,29 +129,6 @@ def push(project: Project, *, default: str = "main") -> dict[str, object]:
     return {"before": before, "repository": {"full_name": "acme/widget", "default_branch": default}}
 
 
-def sessions(history: Path) -> int:
-    return len(list(history.rglob("*.json")))
-
-
-@pytest.mark.nightly
-def test_only_the_default_branch_adds_to_the_history(tmp_path: Path) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1001)
-    project.git("switch", "-q", "-C", "main")
-    history = tmp_path / "history"
-    quick = ("--set", "plan.executions=1", "--set", "plan.iterations=2", "--history", str(history))
-    assert project.perfgate("calibrate", *quick).returncode == 0
-    project.git("branch", "other", "HEAD~1")
-    counts = [sessions(history)]
-    pull = pull_payload(project, project.git("rev-parse", "HEAD~1"))
-    for event, payload in (("pull_request", pull), ("push", push(project, default="other")), ("push", push(project))):
-        job = Job(project, tmp_path / f"{event}{len(counts)}", event, payload)
-        job.more["PERFGATE_HISTORY"] = str(history)
-        done = job.run(set="plan.executions=1\nplan.iterations=2", comment="false")
-        assert done.outputs["verdict"] in ("pass", "inconclusive"), done.log
-        counts.append(sessions(history))
-    assert counts == [1, 1, 1, 2]
-
-
 def test_a_push_says_it_in_the_summary_alone(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.15)
     project.git("switch", "-q", "-C", "main")

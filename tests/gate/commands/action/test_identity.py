@@ -134,16 +134,6 @@ def test_when_a_comment_is_made(
 
 
 @pytest.mark.parametrize("comment", ["changed", "regression"])
-def test_a_comment_that_is_there_is_brought_up_to_date(
-    job: Job, forge: FakeGitHub, tmp_path: Path, comment: str
-) -> None:
-    decided(job, tmp_path, "red", head=1.5, comment=comment)
-    decided(replace(job, run_id=1001), tmp_path, "green", comment=comment)
-    [made] = forge.comments
-    assert "✅ **perfgate: Pass**" in made["body"]
-
-
-@pytest.mark.parametrize("comment", ["changed", "regression"])
 def test_what_could_not_run_is_told_in_any_case(job: Job, forge: FakeGitHub, comment: str) -> None:
     assert job.run(command="publish", runs="nowhere", comment=comment).code == 4
     assert "### perfgate could not run" in forge.comments[0]["body"]

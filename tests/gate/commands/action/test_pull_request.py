@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
-from gate.github.publishing.request import slug_of
 from tests.support.forge.server import FakeGitHub
-from tests.support.project import Project, Step, committed
+from tests.support.project import Step, committed
 from tests.support.workflow_job import (
     BENCH,
     CONFIG,
@@ -133,19 +131,6 @@ def test_what_has_no_verdict_is_an_error_everywhere(
     assert (done.steps["decide"].outputs["report"] == "") == (code == 2)
 
 
-def test_a_machine_that_another_program_holds_is_an_error_that_names_it(job: Job, forge: FakeGitHub) -> None:
-    lock = Path(job.environment({})["PERFGATE_LOCK"])
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        done = job.run(budget="1s")
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    report = json.loads(Path(done.outputs["json"]).read_text())
-    assert [failure["kind"] for failure in report["failures"]] == ["lock"]
-    [error] = done.said("error")
-    assert "was still held after 1.0 s by a p" in error and "the machine was not free" in error
-    assert "the machine was not free" in forge.comments[0]["body"]
-
-
 def test_wrong_inputs_are_all_named_and_nothing_runs(tmp_path: Path, forge: FakeGitHub) -> None:
     given = {"comment": "yes", "budget": "soon", "measuring": "perhaps", "set": "gate.threshold", "forks": "maybe"}
     given |= {"id": "a b", "artifact": "1", "shard": "1/2", "working-directory": "nowhere"}
@@ -156,23 +141,6 @@ def test_wrong_inputs_are_all_named_and_nothing_runs(tmp_path: Path, forge: Fake
     assert len(errors) == len(given)
     for name in given:
         assert any(f"input {name}: " in error for error in errors), name
-
-
-def test_gates_in_folders_have_names_of_their_own(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = Project(tmp_path / "repository")
-    project.write("packages/a b/perfgate.toml", CONFIG)
-    project.write("packages/a b/bench.sh", BENCH.replace("SPEED", "0.1"))
-    project.commit("base")
-    project.git("switch", "-q", "-c", "topic")
-    project.commit("head")
-    done = pull_job(tmp_path, project, forge).run(
-        **{"working-directory": "packages/a b", "status": "true", "comment": "true"}
-    )
-    assert done.code == 0
-    name = slug_of(PurePosixPath("packages/a b"))
-    assert f"<!-- perfgate:{name} head=" in forge.comments[0]["body"]
-    assert done.steps["decide"].outputs["artifact"] == f"perfgate-{name}-data"
-    assert forge.statuses[0]["context"] == f"perfgate/{name}"
 
 
 def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: Path, forge: FakeGitHub) -> None:
@@ -221,15 +189,6 @@ def test_the_comment_names_the_commits_of_the_pull_request(job: Job, forge: Fake
 
 
 # --- forks and privileges ---------------------------------------------------------------------------------------------
-
-
-def test_a_fork_on_a_self_hosted_runner_is_refused_and_that_is_no_pass(tmp_path: Path, forge: FakeGitHub) -> None:
-    done = pulled(tmp_path, forge, fork=True).run()
-    assert set(done.steps) == {"prepare", "decide", "publish"}
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    assert "not measured: fork on a self-hosted runner" in done.said("error")[0]
-    assert "workflow_run" in done.summary
-    assert not any(seen.method in ("POST", "PATCH") for seen in forge.requests)
 
 
 def test_a_fork_that_may_be_measured_gets_no_comment_from_there(tmp_path: Path, forge: FakeGitHub) -> None:

@@ -233,16 +233,6 @@ def test_a_run_that_ends_late_or_for_a_newer_commit_leaves_the_comment_to_that(s
     assert (forge.statuses[-1]["state"], forge.statuses[-1]["sha"]) == ("error", head)
 
 
-def test_the_deciding_job_that_is_repeated_counts_the_label(slower: Gate, forge: FakeGitHub) -> None:
-    slower.measure()
-    assert slower.decide("success").code == 1
-    forge.pulls[7].labels.append("perf-accepted")
-    slower.attempt = 2
-    done = slower.decide("success")
-    assert (done.code, done.outputs["verdict"]) == (0, "pass")
-    assert set(done.steps) == {"prepare", "decide", "publish"}
-
-
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 

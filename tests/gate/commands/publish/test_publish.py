@@ -80,13 +80,6 @@ def test_a_folder_is_decided_and_published(tmp_path: Path, job: Job, forge: Fake
     assert [command.name for command in done.commands] == ["error"]
 
 
-def test_a_plain_pass_makes_no_comment_unless_it_is_asked_for(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    runs = folder(tmp_path / "run", measured())
-    assert (run(job, runs).code, forge.comments) == (0, [])
-    run(job, runs, comment="always")
-    assert len(forge.comments) == 1
-
-
 def test_nothing_to_publish_is_an_error(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
     done = run(job, tmp_path / "none")
     assert (done.code, "no measurements in" in done.said("error")[0]) == (4, True)

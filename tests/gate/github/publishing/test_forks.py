@@ -1,4 +1,4 @@
-"""Deciding over what a fork's run left: a forge on loopback, hostile zips."""
+"""Deciding over what a fork's run left: a forge on loopback, hostile zips; and what a label says, in a queue too."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import msgspec
 import pytest
 
 from gate.decide.decided import Decided
-from gate.evidence.records import read
-from gate.github.event import Event, SourceRepository, SourceRun
-from gate.github.problems import Problem
+from gate.evidence.records import Inputs, read
+from gate.github.event import Event, SourceRepository, SourceRun, accepted_by, queued
+from gate.github.publishing.conclusion import conclude_on
 from gate.github.publishing.forks import MovedOnError, decide_foreign, pull_of
+from gate.github.publishing.outcome import Target
 from gate.model import Run, UserError
 from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
@@ -263,14 +264,6 @@ def test_parts_are_merged_and_one_that_is_lacking_is_an_error(github: FakeGitHub
     assert report.verdict == "pass"
 
 
-def test_parts_that_are_the_same_are_refused(github: FakeGitHub, tmp_path: Path) -> None:
-    for number in (1, 2):
-        github.add_artifact(70, f"perfgate-perfgate-data-shard{number}of2-session0", packed(lines()), HEAD)
-    with pytest.raises(UserError, match="the same start twice") as caught:
-        decided(github, tmp_path, None)
-    assert str(caught.value).isprintable()
-
-
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -288,12 +281,6 @@ def test_a_hostile_artifact_is_one_line(github: FakeGitHub, tmp_path: Path, data
         decided(github, tmp_path, data)
     assert str(caught.value).isprintable() and len(str(caught.value)) < 400
     assert list((tmp_path / "run").iterdir()) in ([], [tmp_path / "run" / "measurements.jsonl"])
-
-
-def test_a_forge_that_fails_is_no_verdict(github: FakeGitHub, tmp_path: Path) -> None:
-    github.fail("GET", "/artifacts", 403, times=None)
-    with pytest.raises(Problem):
-        decided(github, tmp_path, packed(lines()))
 
 
 def hostile() -> list[dict[str, Any]]:
@@ -351,3 +338,56 @@ def test_nothing_foreign_is_live_in_what_is_published(github: FakeGitHub, tmp_pa
     assert report.run.host == {} and report.run.commands is None
     page = renderer("html")(found, Links())
     assert "<img" not in page and "<svg onload" not in page and "hacked=1</script>" not in page
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "ref", "number"),
+    [
+        ("merge_group", f"refs/heads/gh-readonly-queue/main/pr-12-{'a' * 40}", 12),
+        ("merge_group", f"refs/heads/gh-readonly-queue/release/1.x/pr-7-{'a' * 40}", 7),
+        ("merge_group", "refs/heads/gh-readonly-queue/main/pr-12-zzz", None),
+        ("merge_group", f"refs/heads/topic/pr-12-{'a' * 40}", None),
+        # anybody may push a branch of such a name
+        ("push", f"refs/heads/gh-readonly-queue/main/pr-12-{'a' * 40}", None),
+    ],
+)
+def test_a_merge_group_names_its_pull_request(name: str, ref: str, number: int | None) -> None:
+    assert queued(dataclasses.replace(EVENT, name=name, ref=ref)) == number
+
+
+@pytest.mark.parametrize(
+    ("wanted", "labels", "words"),
+    [
+        ("perf-accepted", ("bug", "Perf-Accepted"), "the label perf-accepted of #12"),
+        ("PERF", ("perf",), "the label PERF of #12"),
+        ("perf-accepted", ("perf-accepted!", "perf"), None),
+        ("", ("",), None),
+    ],
+)
+def test_a_label_is_known_in_whatever_case(wanted: str, labels: tuple[str, ...], words: str | None) -> None:
+    assert accepted_by(wanted, 12, labels) == words
+
+
+@pytest.fixture
+def inputs() -> Inputs:
+    """A run with a regression."""
+    with zipfile.ZipFile(io.BytesIO(packed(lines(slower=1.2)))) as archive:
+        return Inputs(read("measurements.jsonl", archive.read("measurements.jsonl")).records, [], [])
+
+
+def test_labels_that_cannot_be_read_accept_nothing(github: FakeGitHub, inputs: Inputs) -> None:
+    github.pulls[12].labels.append("PERF-accepted")
+    queue = f"refs/heads/gh-readonly-queue/main/pr-12-{'a' * 40}"
+    event = dataclasses.replace(EVENT, name="merge_group", ref=queue, api_url=github.url, source=None)
+    asking = inputs, event, Target(None, HEAD, 1, 1), {"GITHUB_TOKEN": github.token}
+    accepted = conclude_on(*asking)
+    assert (accepted.outcome.verdict, accepted.warnings) == ("pass", ())
+    del github.permissions["pull-requests"]
+    refused = conclude_on(*asking)
+    assert refused.outcome.verdict == "regression"
+    [warning] = refused.warnings
+    assert warning.startswith("the labels of #12 cannot be read: ")
+    assert warning.endswith("; add `pull-requests: write` below `permissions:` of this job")

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.github.publishing.action_inputs import leg_of
-from gate.github.publishing.request import LONGEST, as_inputs, folded, id_of, request_of, slug_of
+from gate.github.publishing.request import as_inputs, folded, id_of, leg_of, request_of, slug_of
 from gate.model import UserError
 from gate.model.warnings.base import Said
 from tests.support.workflow_job import Job, changed
@@ -49,28 +48,6 @@ def test_many_warnings_are_folded() -> None:
     assert isinstance(short, Said)
     assert len(short.text) <= 500 and short.text.startswith("long ") and short.text.isprintable()
     assert folded(["of an older step"]) == [Said("of an older step")]
-
-
-def test_what_one_step_cannot_give_the_next_is_refused(tmp_path: Path) -> None:
-    job = Job(changed(tmp_path / "repository", base=0.1, head=0.1), tmp_path / "job", "push", DEFAULT)
-    # each fits its own variable
-    for inputs in (
-        {"benchmark": "\n".join(f"bench-{number:06}" for number in range(8_000))},
-        {"set": "\n".join(f"gate.x{number:06}=1" for number in range(8_000))},
-        {"set": "\n".join("\x01" * 60 for number in range(2_000))},
-        {"set": "\n".join(map(str, range(8_000)))},
-        {"base": "b" * 120_000},
-        {"config": "\U0001f600" * 30_000},
-    ):
-        job.project.git("switch", "-q", "main")
-        prepared = job.step("prepare", **inputs)
-        text = prepared.outputs["request"]
-        assert prepared.outputs["measure"] == "false"
-        assert len(text.encode()) < LONGEST
-        request = request_of({"INPUT_REQUEST": text})
-        assert request.notices[0].code == 2
-        assert job.run(**inputs).code == 2
-    assert job.step("prepare", benchmark="\n".join(["bench"] * 100)).outputs["measure"] == "true"
 
 
 def test_a_flood_of_warnings_reaches_neither_log_nor_report_whole(

