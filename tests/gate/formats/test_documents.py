@@ -69,7 +69,7 @@ def test_lines_around_a_document_change_nothing(file: Path) -> None:
     assert said(read(Source("x", None, windows))) == expected
 
 
-@pytest.mark.parametrize("file", [file for file in DOCUMENTS if file.parent.name != "gungraun"], ids=ids)
+@pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
 def test_a_document_without_a_newline_at_its_end(file: Path) -> None:
     text = file.read_text()
     assert said(of_text(f"{text.rstrip()}{TRAILER}")) == said(read_alone(file))
@@ -79,17 +79,14 @@ def test_a_document_without_a_newline_at_its_end(file: Path) -> None:
 @pytest.mark.parametrize("between", ["", f"\n{PREAMBLE}"], ids=["without newline", "with lines"])
 def test_documents_behind_each_other_are_processes(file: Path, between: str) -> None:
     text = file.read_text().rstrip()
-    # Gungraun's reader takes lines
-    join = between or "\n" if file.parent.name == "gungraun" else between
-    once, twice = read_alone(file), of_text(f"{text}{join}{text}\n")
+    once, twice = read_alone(file), of_text(f"{text}{between}{text}\n")
     pairs: list[tuple[Sequence[Measured | Aggregate], Sequence[Measured | Aggregate]]]
     pairs = [(once.measured, twice.measured), (once.aggregates, twice.aggregates)]
     for alone, both in pairs:
         assert len(both) == 2 * len(alone)
         for first, again in zip(alone, both[len(alone) :], strict=True):
             assert again.benchmark == first.benchmark
-            # the runs of Gungraun are numbered when it is known which side they are of
-            assert again.execution > first.execution or file.parent.name == "gungraun"
+            assert again.execution > first.execution
 
 
 def test_documents_that_are_indented_or_behind_each_other() -> None:
@@ -177,10 +174,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
             ("A.B", "Benchmarks[0]: Expected object | null, got str - at $.Statistics"),
             (None, "Benchmarks[1]: Expected object, got int"),
         ],
-    ),
-    "gungraun": (
-        {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},
-        [("a::b::c", "no counts that perfgate can read in its summary")],
     ),
     "pyperf": (
         {"version": "1.0", "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0, None]}]}]},
