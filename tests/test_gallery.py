@@ -42,45 +42,6 @@ def test_the_verdict_that_a_branch_is_made_to_show(branch: str, code: int, given
     assert (gallery.wrong(branch, code, given) is None) == right
 
 
-def test_the_largest_change_is_of_what_decided() -> None:
-    both = report("regression", finding("no-sign", 9.0), finding("regression", 1.2), finding("regression", 1.5, "c"))
-    assert gallery.largest(both) == "c +50%"
-    assert gallery.largest(report("pass", finding("improvement", 0.7))) == "b -30%"
-    assert gallery.largest(report("pass", finding("identical", None))) == "not measured"
-    assert gallery.largest(report("error")) == "no results"
-
-
-def test_one_page_of_each_verdict_is_kept(tmp_path: Path) -> None:
-    rows = []
-    for branch, shows, wrong in (("regression", "inconclusive", "a regression"), ("no-change", "no-sign", None)):
-        page = tmp_path / "all" / "logfmt" / branch / "report.html"
-        page.parent.mkdir(parents=True)
-        page.write_text(branch, encoding="utf-8")
-        rows.append(gallery.Shown("logfmt", "Go", branch, "Faster", "pass", "b +0%", 1.0, wrong, shows))
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "old.html").touch()
-    gallery.keep(rows, tmp_path / "all", tmp_path / "docs")
-    assert {each.name for each in (tmp_path / "docs").iterdir()} == {"index.md", "too-noisy.html", "ok.html"}
-    assert (tmp_path / "docs" / "ok.html").read_text(encoding="utf-8") == "no-change"
-    assert "| [too noisy](too-noisy.html) | logfmt (Go) | Faster |" in (tmp_path / "docs" / "index.md").read_text(
-        "utf-8"
-    )
-
-
-def test_every_example_with_changes_has_its_language() -> None:
-    assert set(gallery.examples()) == {folder.parent.name for folder in (ROOT / "examples").glob("*/changes")}
-    assert set(gallery.examples()) <= set(gallery.TOOLCHAINS)
-
-
-def test_a_missing_tool_is_named_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.setattr(gallery, "TOOLCHAINS", {"logfmt": gallery.Toolchain("Go", ("no-such-go",))})
-    assert gallery.show(["logfmt"], ["regression"], tmp_path)
-    assert "logfmt (Go): left out, this machine has no no-such-go" in capsys.readouterr().out
-    assert (tmp_path / "index.md").exists()
-
-
 @pytest.mark.endtoend
 @pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="absent: make or cc")
 def test_pages_of_one_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

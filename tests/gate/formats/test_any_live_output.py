@@ -128,9 +128,7 @@ JMH = "JMH's JSON is (?:not as expected: |cut off: ).+"
     ("reader", "data", "why"),
     [
         (google_benchmark, b"", OTHER),
-        (google_benchmark, b"[]", OTHER),
         (google_benchmark, b'{"benchmarks": [1]}', r"benchmarks\[0\] has no name"),
-        (google_benchmark, b'{"benchmarks": [{"run_type": "iteration"}]}', r"benchmarks\[0\] has no name"),
         (google_benchmark, b'{"benchmarks": [{"name": "a', OTHER),
         (
             google_benchmark,
@@ -138,18 +136,12 @@ JMH = "JMH's JSON is (?:not as expected: |cut off: ).+"
             "Google Benchmark's JSON is cut off: .+",
         ),
         (pytest_benchmark, b"", ROUNDS),
-        (pytest_benchmark, b"[]", ROUNDS),
-        (pytest_benchmark, b"\xff\n", ROUNDS),
         (pytest_benchmark, DEEP, ROUNDS),
         (pytest_benchmark, b'{"benchmarks": [{"stats": {}}]}', "no rounds and no statistics in the file"),
         (pytest_benchmark, b'{"benchmarks": [', "pytest-benchmark's JSON is cut off: .+"),
-        (pyperf, b"", "pyperf's JSON is not as expected: Input data was truncated.*"),
         (pyperf, b'{"benchmarks": 1}', "pyperf's JSON is not as expected: Expected array.*"),
         (pyperf, b'{"version": "2.0", "benchmarks": []}', "pyperf's JSON has version '2.0'; this perfgate reads 1.0.*"),
         (jmh, b"", JMH),
-        (jmh, b"{}", JMH),
-        (jmh, b"Benchmark,Mode\n", JMH),
-        (jmh, DEEP, JMH),
     ],
 )
 def test_other_output_is_an_error_of_one_line(reader: Any, data: bytes, why: str) -> None:

@@ -126,19 +126,6 @@ def test_repetitions_of_google_benchmark_are_iterations_of_one_process() -> None
     assert [each.benchmark for each in found.aggregates] == ["Summary/repeats:2"] * 4
 
 
-def test_what_a_file_of_google_benchmark_says_of_itself() -> None:
-    about = of_file("google_benchmark/repetitions.json").about
-    assert about.created == "2026-11-25T17:46:02+00:00"
-    host = {
-        "num_cpus": 2,
-        "cpu_scaling_enabled": False,
-        "library_build_type": "debug",
-        "caches": "L1 Data 32 KiB, L1 Instruction 32 KiB, L2 Unified 1024 KiB, L3 Unified 32768 KiB",
-    }
-    assert about.host == {**host, "hostname": "host", "mhz_per_cpu": 2596}
-    assert of_file("google_benchmark/1.9.5.json").about.tool == "Google Benchmark 1.9.5"
-
-
 def test_aggregates_of_google_benchmark_are_read_where_there_is_nothing_else() -> None:
     found = of_file("google_benchmark/aggregates.json")
     assert not found.measured
@@ -177,26 +164,6 @@ CAPTURED = Path(__file__).parents[2] / "data/google-benchmark"
 
 def live(data: bytes) -> Suite:
     return suite(google_benchmark, data, "it is a summary")
-
-
-def test_captured_output_of_google_benchmark() -> None:
-    found = live((CAPTURED / "1.7.1.json").read_bytes())
-    assert found.errors == {
-        "Broken": 'no such file:\\n"data"',
-        "Twice/iterations:10": "two benchmarks have this name",
-        "Summary/repeats:2": "it is a summary",
-    }
-    names = ["Linear/64", "Linear/512", "Few/repeats:2", "a b/'c'\"\\d\"\\n\\t\\x01/🐢 é/iterations:10"]
-    # the counters of two are NaN and -Infinity
-    names += ["Undefined", "Endless", "Manual/iterations:2/manual_time"]
-    copied = ["bytes_per_second", "cpu_time", "items_per_second", "time"]
-    assert {name: sorted(each) for name, each in found.benchmarks.items()} == {
-        "Copy/1024": copied,
-        "Copy/4096": copied,
-        "Counters/threads:2": ["cpu_time", "depth", "hits", "time"],
-        **{name: ["cpu_time", "time"] for name in names},
-    }
-    assert all(len(series.values) == 2 for each in found.benchmarks.values() for series in each.values())
 
 
 def test_counters_of_some_repetitions_and_cpu_time_where_another_time_counts() -> None:

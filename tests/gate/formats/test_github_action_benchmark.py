@@ -91,15 +91,3 @@ def test_any_formatting_of_the_json_says_the_same(how: str) -> None:
     assert github_action_benchmark.recognises(Source("x", None, again))
     found, expected = of_text(again), of_file(CHARTS)
     assert (found.aggregates, failed(found)) == (expected.aggregates, failed(expected))
-
-
-def test_two_commits_of_one_line_each() -> None:
-    entries = ",".join(
-        f'\n      {{"commit": {{"id": "{letter * 40}"}}, "date": {date}, "tool": "cargo", "benches": '
-        f'[{{"name": "fib", "value": {value}, "unit": "{unit}"}}]}}'
-        for letter, date, value, unit in (("1", 1, 990, "ns/iter"), ("2", 2, 1.1, "us/iter"))
-    )
-    text = f'window.BENCHMARK_DATA = {{\n  "lastUpdate": 1,\n  "repoUrl": "",\n  "entries": {{"Rust": [{entries}\n]}}}}'
-    found = of_text(text)
-    assert [a.labels["commit"] for a in found.aggregates] == ["11111111", "22222222"]
-    assert [a.value for a in found.aggregates] == pytest.approx([990e-9, 1.1e-6])

@@ -76,9 +76,11 @@ def test_secondary_metrics_of_jmh_stand_beside_the_time() -> None:
         "gc.time": {"scoreUnit": "ms", "rawData": [[1.0], [1.0, 2.0]]},
         "gc.count": {"scoreUnit": "counts", "rawData": [[1.0, 2.0], [1.0, 2.0]]},
         "odd": {"scoreUnit": "ms", "rawData": [["x", 1.0]]},
+        # never named as the primary one
+        "time": {"scoreUnit": "#", "rawData": [[1.0, 2.0], [1.0, 2.0]]},
     }
     found = of_results(result(), result("a.B.d", raw=[[1.0, 2.0], [3.0, 4.0]], secondaryMetrics=secondary))
-    assert [list(m.metrics) for m in found.measured[1:]] == [["time", "gc.count"]] * 2
+    assert [list(m.metrics) for m in found.measured[1:]] == [["time", "gc.count", ":time"]] * 2
     assert found.left_out == [
         f"result 2: {key} of a.B.d:avgt has no value that can be used in some iterations" for key in ("gc.time", "odd")
     ]
@@ -129,22 +131,6 @@ def test_captured_output_of_jmh() -> None:
     assert failed_in_text((CAPTURED / "1.37.failed.txt").read_text()) == f"{OTHERS}.fails"
     assert failed_in_text("# Benchmark: a.B.c\nIteration   1: 5.0 ms/op\n") is None
     assert failed_in_text("Iteration   1: <failure>\n") == ""
-
-
-def test_secondary_metrics_of_an_execution_of_jmh() -> None:
-    secondary = {
-        "short": {"scoreUnit": "ms", "rawData": [[1.0]]},
-        "nan": {"scoreUnit": "B/op", "rawData": [[1.0, "NaN"]]},
-        "negative": {"scoreUnit": "B/op", "rawData": [[1.0, -1.0]]},
-        "none": {"scoreUnit": "ms"},
-        "time": {"scoreUnit": "#", "rawData": [[1.0, 2.0]]},
-        "a\nb": {"scoreUnit": "#", "rawData": [[1.0, 2.0]]},
-    }
-    # parameters in the order of their names
-    own = result(raw=[[1.0, 2.0]], secondaryMetrics=secondary, params={"b": "2", "a": "1"})
-    found = live(own).benchmarks["a.B.c:{a=1,b=2}:avgt"]
-    assert list(found) == ["time", ":time", "a\\nb"]
-    assert found["time"].values == pytest.approx([1e-3, 2e-3])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from gate.formats import benchmark_js, catch2, divan, libtest, nanobench, vitest
 from gate.formats.parts.output import Live, OutputError
 from gate.model.digits import step_of
-from tests.support.foreign import DATA, failed, of_text
+from tests.support.foreign import failed, of_text
 
 PRINTS = Path(__file__).parents[2] / "data" / "printed"
 SORT = "a.bench.ts > sort"
@@ -158,19 +158,6 @@ TWICE, CUT = "two benchmarks are called", "no newline at its end, so it may be c
 def test_what_cannot_be_used_is_said(read: Live, text: str, why: str) -> None:
     with pytest.raises(OutputError, match=why):
         read(text.encode(), {})
-
-
-@pytest.mark.parametrize("tool", READ)
-@pytest.mark.parametrize("data", [b"", b"12.5\n", b"\xff\xfe|`:|", b"<a/>"])
-def test_other_output_is_refused(tool: str, data: bytes) -> None:
-    with pytest.raises(OutputError):
-        READ[tool][0](data, {})
-
-
-@pytest.mark.parametrize("end", ["txt", "no-analysis.txt", "xml"])
-def test_the_table_of_catch2_fails_as_its_xml_does(end: str) -> None:
-    with pytest.raises(OutputError, match=r"^benchmark 'fails/throws': no such file$"):
-        catch2.LIVE((DATA / f"catch2/3.7.1.{end}").read_bytes(), {})
 
 
 # --- files: what is printed into a benchmark, or is not there ---------------------------------------------------------

@@ -9,9 +9,9 @@ import pytest
 
 from gate.evidence.foreign import lines
 from gate.evidence.sameness import is_one_commit
-from gate.formats import pyperf, pytest_benchmark
+from gate.formats import pyperf
 from gate.formats.parts.live import suite
-from gate.formats.parts.output import Series, Suite
+from gate.formats.parts.output import Series
 from gate.formats.parts.reading import Reading, columns
 from gate.model import Run, UserError
 from tests.support.foreign import DATA, aggregates, failed, measured, of_file, of_text
@@ -258,32 +258,3 @@ def test_rounds_that_are_bad_or_there_twice() -> None:
     ]
     # what comes again is another process
     assert [(m.execution, m.metrics["time"].values) for m in found.measured] == [(0, [1.0]), (1, [2.0])]
-
-
-@pytest.mark.parametrize("version", ["3.4.1", "5.3.1"])
-def test_captured_output_of_pytest_benchmark(version: str) -> None:
-    found = suite(pytest_benchmark, (CAPTURED / f"pytest-benchmark/{version}.json").read_bytes())
-    settings = ("a b/'c'\"d\"", "\\n\\t\\x01", "\\U0001f422 \\xe9", "x]")
-    counts = {f"test_upper[{each}]": 4 for each in settings} | {"TestSum::test_upper": 4}
-    counts |= {"test_pedantic": 2, "test_marked": 3}
-    assert found.errors == {}
-    assert {name: len(each["time"].values) for name, each in found.benchmarks.items()} == {
-        f"test_suite.py::{name}": count for name, count in counts.items()
-    }
-
-
-def live(own: dict[str, Any]) -> dict[str, Series]:
-    each = {"fullname": "a", "stats": {"data": [0.5, 0.25]}, **own}
-    found = suite(pytest_benchmark, json.dumps({"benchmarks": [each]}).encode())
-    assert found == Suite({"a": found.benchmarks["a"]}, {})
-    return found.benchmarks["a"]
-
-
-@pytest.mark.parametrize(
-    ("timer", "metric"),
-    [("perf_counter", "time"), ("process_time", "cpu_time"), ("thread_time", "cpu_time"), ("my_clock", "time")],
-)
-def test_the_timer_says_what_was_measured(timer: str, metric: str) -> None:
-    """As pytest-benchmark 5.3.1 writes it with --benchmark-timer=time.process_time."""
-    options = {"disable_gc": False, "timer": timer, "min_rounds": 2, "max_time": 0.0, "min_time": 0.01, "warmup": False}
-    assert live({"options": options}) == {metric: Series("s", [0.5, 0.25])}
