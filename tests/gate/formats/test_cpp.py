@@ -1,7 +1,6 @@
 """Catch2's tables and XML, Google Benchmark's files, nanobench's tables."""
 
 import json
-from array import array
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +11,12 @@ from gate.formats.parts.live import suite
 from gate.formats.parts.output import Series, Suite
 from gate.formats.parts.reading import Reading, recognised
 from gate.formats.parts.source import Source
-from tests.support.foreign import DATA, failed, of_file, of_text, told
+from tests.support.foreign import DATA, failed, of_text, told
 
 # --- Catch2 -----------------------------------------------------------------------------------------------------------
 
 LONG = "sums/in a section/a name that is much longer than the column that the table has for it, so that it is broken"
 XML = (DATA / "catch2/3.7.1.xml").read_text()
-
-
-@pytest.mark.parametrize(
-    ("name", "tool", "numbers", "confidence"),
-    [
-        ("2.13.10.txt", "Catch2 2.13.10", (6.43106e-9, 6.22497e-9, 7.25383e-9, 0.89515e-9), None),
-        ("2.13.10.xml", "Catch2", (6.22408e-9, 6.22319e-9, 6.22662e-9, 0.00310281e-9), 0.95),
-        ("3.7.1.txt", "Catch2 3.7.1", (4.41885e-9, 4.32866e-9, 4.77926e-9, 0.392461e-9), None),
-        ("3.7.1.xml", "Catch2 3.7.1", (4.31662e-9, 4.26385e-9, 4.3303e-9, 0.0573658e-9), 0.95),
-        ("3.7.1.no-analysis.txt", "Catch2 3.7.1", (4.33044e-9, None, None, None), None),
-    ],
-)
-def test_means_of_catch2(name: str, tool: str, numbers: tuple[float | None, ...], confidence: float | None) -> None:
-    found = of_file(f"catch2/{name}")
-    last = ["fails/advanced"] if name.startswith("2") else []
-    assert [each.benchmark for each in found.aggregates] == ["sums/short & <fast>", LONG, *last]
-    kinds = {(each.metric, each.statistic, each.unit, each.count) for each in found.aggregates}
-    assert kinds == {("time", "mean", "s", 20)}
-    assert (failed(found), found.about.tool) == ([("fails/throws", "no such file")], tool)
-    mean = found.aggregates[0]
-    assert (mean.value, mean.low, mean.high, mean.sd) == pytest.approx(numbers, rel=1e-9)
-    assert mean.confidence == confidence
 
 
 def case(inner: str) -> str:
@@ -48,7 +25,6 @@ def case(inner: str) -> str:
 
 def test_xml_of_catch2_without_analysis_again_cut_off_and_failed() -> None:
     bare = '<BenchmarkResults name="b" samples="5"><mean value="2" lowerBound="2" upperBound="2" ci="0"/></BenchmarkResults>'
-    assert of_file("catch2/3.7.1.no-analysis.txt").aggregates[1].value == pytest.approx(54.1312e-6)
     (found,) = of_text(case(bare)).aggregates
     assert (found.benchmark, found.value, found.low, found.confidence) == ("t/b", 2e-9, None, None)
     # a section that runs again
@@ -102,42 +78,6 @@ def row(name: str, real_time: float, **more: Any) -> dict[str, Any]:
     return {"name": name, "iterations": 10, "real_time": real_time, "cpu_time": 1, "time_unit": "ns"} | more
 
 
-def test_repetitions_of_google_benchmark_are_iterations_of_one_process() -> None:
-    found = of_file("google_benchmark/repetitions.json")
-    copy, counters, undefined, *twice = found.measured
-    assert (copy.benchmark, copy.execution, copy.labels) == ("Copy/1024", 0, {})
-    assert copy.metrics["time"].values == pytest.approx([10.841881189900693e-9, 10.832270740856487e-9], rel=1e-12)
-    cpu, rate, items = (copy.metrics[name] for name in ("cpu_time", "bytes_per_second", "items_per_second"))
-    assert cpu.values == pytest.approx([10.841408894136167e-9, 10.833774104683199e-9], rel=1e-12)
-    assert [name for name, metric in copy.metrics.items() if metric.view_of] == ["cpu_time"]
-    assert (cpu.view_of, cpu.sharp) == ("time", True)
-    assert (rate.unit, rate.better, list(rate.values)) == ("B/s", "higher", [94452668467.64305, 94519231258.23232])
-    assert (items.unit, items.better, items.values[0]) == ("1/s", "higher", 92238934.05043267)
-    # in milliseconds
-    assert counters.metrics["time"].values[0] == pytest.approx(2.031949450802502e-10, rel=1e-12)
-    assert counters.metrics["depth"].values == array("d", [-6, -6])
-    # its counter is NaN, which no JSON has
-    assert list(undefined.metrics) == ["time", "cpu_time"]
-    assert [(each.benchmark, each.labels["family_index"]) for each in twice] == [
-        ("Twice/iterations:10", "5"),
-        ("Twice/iterations:10", "6"),
-    ]
-    assert failed(found) == [("Broken", 'no such file:\\n"data"')]
-    assert [each.benchmark for each in found.aggregates] == ["Summary/repeats:2"] * 4
-
-
-def test_aggregates_of_google_benchmark_are_read_where_there_is_nothing_else() -> None:
-    found = of_file("google_benchmark/aggregates.json")
-    assert not found.measured
-    # fitted complexities and coefficients of variation are no measurements
-    assert {(each.benchmark, each.statistic) for each in found.aggregates} == {
-        (name, statistic) for name in ("Copy/1024", "Linear/64", "Linear/512") for statistic in ("mean", "median")
-    }
-    mean = found.aggregates[0]
-    assert (mean.metric, mean.unit, mean.count) == ("time", "s", 3)
-    assert (mean.value, mean.sd) == pytest.approx((21.71680597044319e-9, 17.907603552823733e-9), rel=1e-12)
-
-
 def test_rows_of_google_benchmark_that_are_aggregates_skipped_or_bad() -> None:
     # before 1.5 only names say what is an aggregate
     rows = [row("a", 1), row("a", 3), *(row(f"a_{end}", 2) for end in ("mean", "median", "stddev"))]
@@ -182,18 +122,6 @@ def test_counters_of_some_repetitions_and_cpu_time_where_another_time_counts() -
 
 
 # --- nanobench --------------------------------------------------------------------------------------------------------
-
-QUOTED = 'sums/short | "quoted"; `ticks`'
-
-
-def test_medians_of_nanobench() -> None:
-    short, long, *_, last = of_file("nanobench/table.md").aggregates
-    assert (short.benchmark, long.benchmark, short.labels) == (QUOTED, "sums/long", {"unit": "byte"})
-    assert (short.metric, short.statistic, short.unit, short.sd) == ("time", "median", "s", None)
-    assert (short.value, long.value) == pytest.approx((3.07411986118066e-10, 5.31569809069212e-08), rel=1e-9)
-    # the default title is left out, and warnings hide no row
-    assert last.benchmark == "two iterations"
-    assert last.value == pytest.approx(15e-9)
 
 
 def test_slow_benchmarks_of_nanobench_take_the_time_that_has_more_digits() -> None:

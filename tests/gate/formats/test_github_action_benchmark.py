@@ -7,64 +7,15 @@ import pytest
 
 from gate.formats import github_action_benchmark
 from gate.formats.parts.reading import columns
-from gate.formats.parts.result import Aggregate
 from gate.formats.parts.source import Source
-from tests.support.foreign import DATA, aggregates, failed, of_file, of_text
+from tests.support.foreign import DATA, failed, of_file, of_text
 
 CHARTS = "github_action_benchmark/data.js"
-
-
-def only(suite: str, benchmark: str, metric: str, **labels: str) -> Aggregate:
-    (found,) = aggregates(of_file(CHARTS), benchmark, metric, suite=suite, **labels).values()
-    return found
 
 
 def test_commits_are_columns_oldest_first_over_all_suites() -> None:
     found = of_file(CHARTS)
     assert [label for label, _ in columns(found)] == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
-    labels = {"suite": "Rust", "commit": "bbbbbbbb", "date": "2024-03-21T05:46:41+00:00"}
-    assert only("Rust", "fib/20", "time").labels == labels
-    # a commit that was measured twice has two executions
-    first, second = (a for a in found.aggregates if a.benchmark == "BM_sort/8")
-    assert (first.execution, first.value) == pytest.approx((0, 6.5e-6))
-    assert (second.execution, second.value) == pytest.approx((1, 6.6e-6))
-    assert [(f.benchmark, f.labels["suite"]) for f in found.failed] == [("broken", "Smaller")]
-
-
-def test_the_direction_is_that_of_the_tool() -> None:
-    rate = only("Python", "tests/test_a.py::test_sort", "throughput", commit="aaaaaaaa")
-    assert (rate.value, rate.unit, rate.better) == (2000.5, "1/s", "higher")
-    assert only("JS", "a x b", "throughput").better == "higher"
-    assert only("Bigger", "free", "value").better == "higher"
-    assert only("Smaller", "used", "value").better == "lower"
-    # the unit overrules the action for JMH
-    rate, time = only("JVM", 'a.B.c ( {"size":"10"} )', "throughput"), only("JVM", "a.B.d", "time")
-    assert (rate.value, rate.unit, rate.better) == (35500, "1/s", "higher")
-    assert (time.value, time.better) == pytest.approx((2.5e-6, "lower"))
-
-
-def test_units() -> None:
-    assert only("Rust", "fib/20", "time").value == pytest.approx(39.056e-6)
-    assert only("NET", "A.B.C(n: 8)", "time").value == pytest.approx(800.5e-9)
-    assert (only("Smaller", "used", "value").value, only("Smaller", "used", "value").unit) == (100e6, "B")
-    assert (only("Bigger", "free", "value").value, only("Bigger", "free", "value").unit) == (31, "%")
-    assert only("Bigger", "no unit", "value").unit == ""
-
-
-def test_all_units_of_go_once() -> None:
-    found = of_file(CHARTS)
-    own = {
-        at: {a.metric: a for a in found.aggregates if (a.labels["suite"], a.labels["commit"]) == ("Go", at * 8)}
-        for at in "ac"
-    }
-    assert {name: (a.value, a.unit, a.better) for name, a in own["c"].items()} == {
-        "time": (pytest.approx(1.4e-6), "s", "lower"),
-        "MB/s": (80.5, "MB/s", "higher"),
-        "B/op": (96, "B", "lower"),
-        "allocs/op": (3, "allocs/op", "lower"),
-    }
-    # versions before 1.18 of the action wrote the units after the first into its text
-    assert {name: a.value for name, a in own["a"].items()} == {"time": pytest.approx(1.5e-6)}
 
 
 def test_users_put_objects_where_texts_belong_and_plain_json_says_the_same() -> None:

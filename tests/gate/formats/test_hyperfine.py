@@ -6,27 +6,14 @@ from typing import Any
 
 import pytest
 
-from gate.formats.hyperfine import Complaint, complaint, runs, version
+from gate.formats.hyperfine import complaint, runs, version
 from gate.formats.parts.output import OutputError
 from gate.formats.parts.reading import Reading
 from gate.model import UserError
-from tests.support.foreign import DATA, failed, of_file, of_text
+from tests.support.foreign import DATA, failed, of_text
 
 
-def test_the_csv_has_statistics_alone_and_parameters() -> None:
-    found = of_file("hyperfine/sleep.csv")
-    assert not found.measured
-    own = [a for a in found.aggregates if a.benchmark == "sleep 0.002"]
-    assert [(a.metric, a.statistic, a.value, a.unit, a.sd) for a in own] == [
-        ("time", "mean", 0.00401084075, "s", 0.0010843141500740997),
-        ("time", "median", 0.0036169470000000006, "s", None),
-        ("time", "min", 0.003202968, "s", None),
-        ("time", "max", 0.005606501000000001, "s", None),
-        ("user", "mean", 0.000721, "s", None),
-        ("system", "mean", 0.000248, "s", None),
-    ]
-    assert {a.labels["t"] for a in found.aggregates} == {"0.001", "0.002"}
-    # cut off
+def test_a_csv_that_is_cut_off() -> None:
     whole = (DATA / "hyperfine/sleep.csv").read_bytes()
     with pytest.raises(UserError, match=r"x: hyperfine: line 3: the mean is no number: is the file cut off\?"):
         of_text(whole[: whole.rindex(b"sleep 0.002") + 12])
@@ -81,25 +68,9 @@ def test_runs_that_say_nothing_of_an_exit_code_have_none() -> None:
 
 # --- one execution ----------------------------------------------------------------------------------------------------
 
-VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]
-
 
 def captured(name: str) -> bytes:
     return (Path(__file__).parents[2] / "data/hyperfine" / name).read_bytes()
-
-
-def test_the_version_is_read() -> None:
-    for name in VERSIONS:
-        assert version(captured(f"{name}.version.txt").decode()) == tuple(map(int, name.split(".")))
-    for other in ("", "hyperfine, a package for spectra 1.2.3", "Usage: hyperfine [OPTIONS]"):
-        assert version(other) is None
-
-
-@pytest.mark.parametrize("name", ["1.15.0", "1.20.0"])
-def test_schema_1_gives_the_wall_time_of_each_run(name: str) -> None:
-    series = runs(captured(f"{name}.json"), memory_by_run=False)
-    assert (list(series), series["time"].unit, len(series["time"].values)) == (["time"], "s", 4)
-    assert series["time"].values == json.loads(captured(f"{name}.json"))["results"][0]["times"]
 
 
 def test_the_memory_of_1_20_is_a_running_maximum_and_only_taken_on_demand() -> None:
@@ -111,13 +82,10 @@ def test_the_memory_of_1_20_is_a_running_maximum_and_only_taken_on_demand() -> N
     assert "memory" not in runs(captured("1.15.0.json"), memory_by_run=True)
 
 
-def test_schema_2_gives_all_four_metrics_of_each_run() -> None:
+def test_schema_2_gives_the_memory_of_each_run() -> None:
     series = runs(captured("2.0.0.json"), memory_by_run=False)
-    units = {name: each.unit for name, each in series.items()}
-    assert units == {"time": "s", "user": "s", "system": "s", "memory": "B"}
     first, second, third, _ = series["memory"].values
     assert second > first + 40e6 > third
-    assert all(0.01 < value < 1 for value in series["time"].values)
     # one that some runs lack is left out
     export: dict[str, Any] = json.loads(captured("2.0.0.json"))
     del export["results"][0]["measurements"][1]["memory_peak_resident"]
@@ -143,17 +111,14 @@ def test_other_json_is_an_error_of_one_line(data: bytes, why: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", VERSIONS)
 @pytest.mark.parametrize(
-    ("case", "expected"),
+    "text",
     [
-        ("exit", Complaint("exit 3", "problem\n", 3)),
-        ("signal", Complaint("ended by a signal", "unfinished")),
-        ("missing", Complaint("cannot start: no such file or directory", "", begun=False, missing=True)),
-        ("newline", Complaint("exit 4", "a\nError: b\n", 4)),
+        "",
+        "hyperfine, a package for spectra 1.2.3",
+        "error: unexpected argument '--frobnicate' found\n",
+        "Error: something else\n",
     ],
 )
-def test_a_failed_command_is_told_from_the_message(name: str, case: str, expected: Complaint) -> None:
-    assert complaint(captured(f"{name}.{case}.txt").decode()) == expected
-    for other in ("", "error: unexpected argument '--frobnicate' found\n", "Error: something else\n"):
-        assert complaint(other) is None
+def test_what_hyperfine_does_not_say(text: str) -> None:
+    assert (version(text), complaint(text)) == (None, None)

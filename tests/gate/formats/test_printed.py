@@ -19,68 +19,6 @@ def printed(name: str) -> str:
 
 BENCHMARK_JS, VITEST, LIBTEST = map(printed, ("benchmark.js-2.1.4.txt", "vitest-3.2.7.json", "libtest.txt"))
 DIVAN, NANOBENCH, CATCH2 = map(printed, ("divan-0.1.21.txt", "nanobench-4.6.0.md", "catch2-3.7.1.xml"))
-READ: dict[str, tuple[Live, str]] = {
-    "libtest": (libtest.LIVE, LIBTEST),
-    "divan": (divan.LIVE, DIVAN),
-    "nanobench": (nanobench.LIVE, NANOBENCH),
-    "benchmark.js": (benchmark_js.LIVE, BENCHMARK_JS),
-    "vitest": (vitest.LIVE, VITEST),
-    "catch2": (catch2.LIVE, CATCH2),
-}
-
-
-@pytest.mark.parametrize(
-    ("tool", "values", "views"),
-    [
-        ("libtest", {"a": 12e-9, "tput": 1356e-9, "m::b": 45.23e-9}, {}),
-        (
-            "divan",
-            {
-                "arg::1": 1.37e-9,
-                "arg::10 11": 46.6e-6,
-                "simple": 1.249e-3,
-                "inner::cnt": 20.1e-9,
-                "inner::gen::u8::2": 0.085e-9,
-            },
-            {
-                "arg::1": (1.376e-9, 0.914e-9),
-                "arg::10 11": (46.3e-9, 37.82e-9),
-                "simple": (1.216e-9, 1.086e-9),
-                "inner::cnt": (18.87e-9, 15.63e-9),
-                "inner::gen::u8::2": (0.081e-9, 0.024e-9),
-            },
-        ),
-        ("nanobench", {"some | double ops": 1.25e-9, "group/x": 1e-3, "group/y": 0.5e-3}, {}),
-        (
-            "benchmark.js",
-            {"Strings/classnames": 4e6, "Strings/a x b": 250.5, "Arrays/classnames": 2e6, "Arrays/classnames (2)": 1e6},
-            {},
-        ),
-        # large and the other small one are as vitest 1 wrote them, without a median
-        (
-            "vitest",
-            {f"{SORT} > small": 0.5e-3, f"{SORT} > large": 2e-3, "a.bench.ts > small": 1e-3},
-            {f"{SORT} > small": (0.375e-3, 0.25e-3)},
-        ),
-        ("catch2", {'Fibonacci & co/fib "10"': 436.03e-9, "Fibonacci & co/inner/fib 12": 1123.32e-9}, {}),
-    ],
-)
-def test_one_value_of_each_benchmark_with_median_and_fastest_beside_the_mean(
-    tool: str, values: dict[str, float], views: dict[str, tuple[float, float]]
-) -> None:
-    read, text = READ[tool]
-    found = read(text.encode(), {})
-    expected = dict(values)
-    for name, (median, fastest) in views.items():
-        expected |= {f"{name}.median": median, f"{name}.fastest": fastest}
-    assert {name: each.values for name, each in found.items()} == {
-        name: pytest.approx([value]) for name, value in expected.items()
-    }
-    assert {each.unit for each in found.values()} == {"1/s" if tool == "benchmark.js" else "s"}
-    # load moves the mean of one long sample among 100, and not the median
-    assert {name: (each.view_of, each.sharp) for name, each in found.items() if each.view_of is not None} == {
-        f"{name}.{view}": (name, view == "median") for name in views for view in ("median", "fastest")
-    }
 
 
 def test_a_benchmark_has_its_name_before_a_view_of_another() -> None:

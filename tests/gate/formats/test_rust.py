@@ -100,14 +100,6 @@ def files(name: str, *, again: bool = False) -> Files:
     return Files(benchmark.read_bytes(), sample.read_bytes(), again)
 
 
-@pytest.mark.parametrize("version", ["0.8.2", "0.3.6"])
-def test_the_captured_files(version: str) -> None:
-    found = suite({each: files(f"{version}.{each}") for each in ("linear", "flat", "group")})
-    assert list(found.benchmarks) == ["sum", 'a/b/"quoted"\\n🐢', "new/new/10"]
-    assert {metric for each in found.benchmarks.values() for metric in each} == {"time"}
-    assert found.errors == {}
-
-
 def test_growing_batches_are_divided_in_their_order() -> None:
     sample = json.loads((CAPTURED / "0.8.2.linear.sample.json").read_bytes())
     assert sample["iters"] == [sample["iters"][0] * k for k in range(1, 11)]
@@ -147,21 +139,6 @@ def test_samples_that_cannot_be_used(sample: str, why: str) -> None:
 # --- what is printed --------------------------------------------------------------------------------------------------
 
 INDENT = " " * 24
-
-
-def test_estimates_of_criterion_with_their_intervals_and_throughput() -> None:
-    found = of_file("criterion/twice.txt").aggregates
-    assert [(each.benchmark, each.metric, each.unit, each.better) for each in found] == [
-        ("sum", "time", "s", "lower"),
-        ("new/new/10", "time", "s", "lower"),
-        ("new/new/10", "throughput", "B/s", "higher"),
-        ("new/new/1000", "time", "s", "lower"),
-        ("new/new/1000", "throughput", "B/s", "higher"),
-    ]
-    intervals = [(each.low, each.value, each.high) for each in found]
-    assert intervals[0] == pytest.approx((28.963e-9, 114.51e-9, 198.85e-9))
-    assert intervals[4] == pytest.approx((980.08 * 1024**2, 1.5349 * 1024**3, 3.2506 * 1024**3))
-    assert {(each.statistic, each.confidence, each.sd) for each in found} == {("value", None, None)}
 
 
 def test_long_names_colours_units_and_a_panic_of_criterion() -> None:
@@ -217,18 +194,6 @@ def test_what_criterion_measures(printed: str, expected: tuple[str, float, str, 
     assert of_lines(text)[-1] == ("a", *expected)
 
 
-def test_medians_throughput_and_failures_of_libtest() -> None:
-    found = of_file("libtest/text.txt")
-    assert [(each.benchmark, each.metric, each.statistic, each.unit, each.better) for each in found.aggregates] == [
-        ("tests::long", "time", "median", "s", "lower"),
-        ("tests::short", "time", "median", "s", "lower"),
-        ("tests::short", "throughput", "median", "B/s", "higher"),
-    ]
-    assert [each.value for each in found.aggregates] == pytest.approx([16374.31e-9, 138.95e-9, 724e6])
-    assert {(each.low, each.high, each.sd) for each in found.aggregates} == {(None, None, None)}
-    assert [each.benchmark for each in found.failed] == ["tests::wrong"]
-
-
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -255,14 +220,3 @@ def test_every_unit_of_a_bench_line_is_read_and_what_comes_again(line: str, expe
     text = f"# Results\n\n{line}\n{line}\ntest t ... ok\n"
     assert of_lines(text) == [("enc", *expected)] * 2
     assert [each.execution for each in of_text(text).aggregates] == [0, 1]
-
-
-def test_three_statistics_of_each_benchmark_of_divan() -> None:
-    found = of_file("divan/tree.txt").aggregates
-    names = [("plain", 100), ("inner::sized::10", 10), ("inner::sized::1000", 10)]
-    assert [(each.benchmark, each.count) for each in found[::3]] == names
-    assert [each.statistic for each in found[:3]] == ["mean", "median", "min"]
-    assert [each.value for each in found] == pytest.approx(
-        [141.2e-9, 141.1e-9, 140.6e-9, 6.401e-9, 6.397e-9, 6.397e-9, 1.619e-6, 1.619e-6, 1.617e-6]
-    )
-    assert {(each.metric, each.unit, each.execution) for each in found} == {("time", "s", 0)}
