@@ -22,7 +22,7 @@ from gate.writing.phrases import unread
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
 _OURS = re.compile(r'\{"type": ?"[a-z]')
-"""How lines of measurements begin; k6 has types of its own."""
+"""How lines of measurements begin; other tools have types of their own."""
 R = TypeVar("R", Measured, Aggregate, Failed)
 N = TypeVar("N", bound=Measured | Failed)
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")

@@ -30,7 +30,7 @@ from gate.formats import (
 )
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
-from tests.gate.formats.test_csv_column import K6, jmeter
+from tests.gate.formats.test_csv_column import K6, OF_K6
 from tests.gate.formats.test_csv_column import parse as csv_of
 from tests.gate.formats.test_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
@@ -60,10 +60,9 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "hyperfine": (captured("hyperfine/*.json"), lambda data: hyperfine.runs(data, memory_by_run=True)),
     "hyperfine's complaint": (captured("hyperfine/*.txt"), lambda data: hyperfine.complaint(text(data))),
     "hyperfine's version": (captured("hyperfine/*version.txt"), lambda data: hyperfine.version(text(data))),
-    "jmeter": ([jmeter(), jmeter("buy")], lambda data: csv_of(data, "elapsed", {"latency": None})),
     "jmh": (captured("jmh/*.json"), lambda data: suite(jmh, data)),
     "jmh's text": (captured("jmh/*.txt"), lambda data: jmh.failed(text(data))),
-    "k6": ([K6], lambda data: csv_of(data, "metric_value", {"http_req_duration": None})),
+    "k6": ([K6], lambda data: csv_of(data, units={"http_req_duration": "ms"}, **OF_K6)),
     "libtest": ([LIBTEST.encode()], lambda data: libtest.LIVE(data, {})),
     "nanobench": ([NANOBENCH.encode()], lambda data: nanobench.LIVE(data, {})),
     "perf": (captured("perf/[a-z]*.txt"), lambda data: perf_stat.parse(text(data))),
