@@ -113,6 +113,7 @@ def _hadamard(size: int) -> list[list[int]]:
 BURMAN = "plackett-burman"
 MOST_GENERATORS = 16
 """Of more the defining words are too many to list."""
+_GENERATOR = re.compile(r"\s*(?P<factor>[^\W\d_])\s*=\s*(?P<sign>[-+]?)\s*(?P<product>[^\W\d_]+)\s*")
 _FRACTION = re.compile(r"1/([1-9]\d{0,14})")
 
 
@@ -344,54 +345,35 @@ class Generator:
         """The defining word that it gives."""
         return Word(1 << self.factor) * self.product
 
-    def named(self, names: Sequence[str] = LETTERS, between: str = "") -> str:
-        """Write it by letters, "D=AB", or by other names."""
-        return f"{names[self.factor]}={self.product.named(names, between)}"
+    def named(self) -> str:
+        """Write it by letters, "D=AB"."""
+        return f"{LETTERS[self.factor]}={self.product.named()}"
 
 
 def generator(text: str, names: Sequence[str]) -> Generator:
     """Read a generator.
 
     Args:
-        text: "D=AB" or "D=-AB" by letters, "clients=load:policy" or "clients = load * policy" by names.
-        names: of the factors with two settings, in order.
+        text: "D=AB" or "D=-AB", by letters.
+        names: of the factors with two settings, in order; where each is a letter, those are meant.
 
     Raises:
         ValueError: it is no generator; the message says why.
     """
-    left, equals, right = text.partition("=")
-    right = right.strip()
-    sign = -1 if right.startswith("-") else 1
-    right = right.removeprefix("-").removeprefix("+").strip()
-    if not equals or not left.strip() or not right:
-        raise ValueError('is not a generator: write "D=AB", or "clients=load:policy" with names of factors')
-    (factor,) = _places(left.strip(), names)[:1]
-    if len(_places(left.strip(), names)) > 1:
-        raise ValueError(f"{left.strip()} is several factors: on the left of = stands one")
-    product = Word(0, sign)
-    for place in _places(right, names):
-        product *= Word(1 << place)
+    found = _GENERATOR.fullmatch(text)
+    if found is None:
+        raise ValueError('is not a generator: write "D=AB"')
+    letters = "".join(names) if all(len(name) == 1 for name in names) else LETTERS[: len(names)]
+    for letter in found["factor"] + found["product"]:
+        if letter not in letters:
+            known = ", ".join(f"{a}={b}" if a != b else a for a, b in zip(letters, names, strict=False))
+            raise ValueError(f'"{letter}" is no letter of a factor with two settings; there are {known}')
+    product = Word(0, -1 if found["sign"] == "-" else 1)
+    for letter in found["product"]:
+        product *= Word(1 << letters.index(letter))
     if len(product) < 2:
-        raise ValueError(f"{right} is a product of fewer than two factors, which could not be told apart")
-    return Generator(factor, product)
-
-
-def _places(text: str, names: Sequence[str]) -> list[int]:
-    """Return the numbers of the factors that a side of a generator names."""
-    parts = [part.strip() for part in text.replace("*", ":").split(":")]
-    if len(parts) > 1 or text in names:
-        unknown = next((part for part in parts if part not in names), None)
-        if unknown is not None:
-            raise ValueError(f'"{unknown}" is no factor with two settings; those are {", ".join(names)}')
-        return [names.index(part) for part in parts]
-    letters = names if all(len(name) == 1 for name in names) else LETTERS[: len(names)]
-    unknown = next((letter for letter in text if letter not in letters), None)
-    if unknown is not None:
-        known = ", ".join(
-            f"{letter}={name}" if letter != name else name for letter, name in zip(letters, names, strict=False)
-        )
-        raise ValueError(f'"{unknown}" in "{text}" is neither a letter nor a name of a factor; there are {known}')
-    return [letters.index(letter) for letter in text]
+        raise ValueError(f"{found['product']} is a product of fewer than two factors, which could not be told apart")
+    return Generator(letters.index(found["factor"]), product)
 
 
 def subgroup(words: Iterable[Word]) -> tuple[Word, ...]:
