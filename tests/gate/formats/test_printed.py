@@ -6,7 +6,6 @@ import pytest
 
 from gate.formats import benchmark_js, catch2, divan, libtest, nanobench, vitest
 from gate.formats.parts.output import Live, OutputError
-from gate.model.digits import step_of
 from tests.support.foreign import failed, of_text
 
 PRINTS = Path(__file__).parents[2] / "data" / "printed"
@@ -33,23 +32,6 @@ def test_a_benchmark_has_its_name_before_a_view_of_another() -> None:
 def test_a_median_of_which_there_is_no_ratio_is_left_out(median: str) -> None:
     found = vitest.LIVE(VITEST.replace("0.375", median).encode(), {})
     assert [name for name, each in found.items() if each.view_of] == [f"{SORT} > small.fastest"]
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "step"),
-    [
-        (libtest.LIVE, "test a ... bench:          12 ns/iter (+/- 0)\n", 1e-9),
-        (benchmark_js.LIVE, "a x 1,200 ops/sec ±0.50% (9 runs sampled)\n", 1.0),
-        (
-            nanobench.LIVE,
-            "|  ns/op |   op/s | err% | total | benchmark\n|---:|---:|---:|---:|:---\n| 12.505 | 80.00 | 1% | 0.01 | `a`\n",
-            1e-12,
-        ),
-    ],
-    ids=["libtest", "benchmark.js", "nanobench"],
-)
-def test_the_digits_that_are_printed_bound_what_rounding_hides(read: Live, text: str, step: float) -> None:
-    assert step_of(read(text.encode(), {})["a"].values) == pytest.approx(step)
 
 
 def rate(text: str) -> str:
