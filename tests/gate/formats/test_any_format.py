@@ -89,7 +89,9 @@ def test_other_tools_are_refused_with_the_way_in(text: str, tmp_path: Path) -> N
 
 
 def test_nothing_else_is_recognised() -> None:
-    for data in (b"", b"hello\n", b"{}", b"[]", b'{"a": 1}', b"a,b\n1,2\n", b"\0\1\2", b'{"results": []}'):
+    # nor what is nearly a table of nanobench
+    tables = (b"| req | req/s | total | name\n", b"|  a/op | op/s | b | `x`\n", b"a | b\n")
+    for data in (b"", b"hello\n", b"{}", b"[]", b'{"a": 1}', b"a,b\n1,2\n", b"\0\1\2", b'{"results": []}', *tables):
         assert recognised(Source("x", None, data)) is None
 
 

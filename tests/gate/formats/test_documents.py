@@ -35,7 +35,7 @@ def is_document(file: Path) -> bool:
         return False
 
 
-DOCUMENTS = [file for file in FILES if is_document(file)]
+DOCUMENTS = [file for file in FILES if is_document(file) and not file.name.startswith("by-hand")]
 
 
 @cache

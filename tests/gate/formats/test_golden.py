@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gate.formats.parts.output import OutputError, Series
-from gate.formats.parts.reading import read
+from gate.formats.parts.reading import columns, read
 from gate.formats.parts.source import Source
 from gate.model.digits import step_of
 from tests.gate.formats.test_any_format import FILES
@@ -48,9 +48,12 @@ def lines(value: object, name: str = "") -> list[str]:
 
 def of_file(file: Path) -> list[str]:
     source = Source("x", file) if file.is_dir() else Source("x", None, file.read_bytes())
-    found = lines(plain(read(source)))
+    reading = read(source)
+    found, labels = lines(plain(reading)), [label for label, _ in columns(reading)]
     # the order of Criterion's baselines is that of their times, which a checkout does not keep
-    return sorted(found) if file.parent.name == "criterion" else found
+    return (
+        sorted(found) if file.parent.name == "criterion" else [*found, *([f"columns: {labels}"] if labels[0] else [])]
+    )
 
 
 def of_output(parse: Callable[[bytes], object], data: bytes) -> list[str]:

@@ -8,62 +8,14 @@ import pytest
 
 from gate.formats.hyperfine import complaint, runs, version
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.reading import Reading
 from gate.model import UserError
-from tests.support.foreign import DATA, failed, of_text
+from tests.support.foreign import DATA, of_text
 
 
 def test_a_csv_that_is_cut_off() -> None:
     whole = (DATA / "hyperfine/sleep.csv").read_bytes()
     with pytest.raises(UserError, match=r"x: hyperfine: line 3: the mean is no number: is the file cut off\?"):
         of_text(whole[: whole.rindex(b"sleep 0.002") + 12])
-
-
-def of(**keys: Any) -> Reading:
-    """Read the results of one command, after those of another that is sound."""
-    results = [{"command": "sound", "mean": 1.0, "times": [1.0]}, {"command": "c", **keys}]
-    return of_text(json.dumps({"results": results}))
-
-
-def run(code: int | None, value: float | None = 0.5, unit: str = "second") -> dict[str, Any]:
-    """Write a run as 2.0 does."""
-    return {"time_wall_clock": {"value": value, "unit": unit}, "exit_code": code}
-
-
-def exits(*codes: int | None) -> list[dict[str, Any]]:
-    """Write runs that ended with codes, in both schemas."""
-    return [{"mean": 0.1, "times": [0.1] * len(codes), "exit_codes": codes}, {"measurements": [*map(run, codes)]}]
-
-
-@pytest.mark.parametrize(
-    ("written", "status"),
-    [
-        (exits(0, None, 1), "ended by a signal in 1 of 3 runs, exit 1 in 1 of 3 runs"),
-        (exits(3, 3, 0), "exit 3 in 2 of 3 runs"),
-        # 1.x from 1.12 on gives 128 + the signal
-        (exits(139, 1), "exit 139 in 1 of 2 runs, exit 1 in 1 of 2 runs"),
-        (exits(None, None), "ended by a signal in 2 of 2 runs"),
-        ([{"mean": 1.0, "times": [1.0, None]}], "results[1]: Expected float, got null - at $.times[1]"),
-        ([{"mean": 1.0, "times": ["fast"]}], "results[1]: Expected float, got str - at $.times[0]"),
-        ([{"mean": None, "times": []}], "neither times nor a mean in the file"),
-        ([{"measurements": [run(0), run(0, None)]}], "1 of 2 runs have no time_wall_clock"),
-        (
-            [{"measurements": [run(0, unit="fortnight")]}],
-            "a value in 'fortnight', a unit this perfgate does not know",
-        ),
-    ],
-)
-def test_a_command_that_fails_or_cannot_be_read_leaves_the_others(written: list[dict[str, Any]], status: str) -> None:
-    for keys in written:
-        found = of(**keys)
-        assert failed(found) == [("c", status)]
-        assert [m.benchmark for m in found.measured] == ["sound"]
-
-
-def test_runs_that_say_nothing_of_an_exit_code_have_none() -> None:
-    found = of(measurements=[{"time_wall_clock": {"value": 500, "unit": "millisecond"}}] * 2)
-    assert not found.failed
-    assert list(found.measured[1].metrics["time"].values) == [0.5, 0.5]
 
 
 # --- one execution ----------------------------------------------------------------------------------------------------

@@ -1,17 +1,22 @@
-"""Criterion's folder with its baselines and their copies, and what it, libtest and divan print."""
+"""Folders of Criterion and asv, the files of one execution of Criterion, and data.js in any layout."""
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from gate.evidence.foreign import lines
+from gate.evidence.sameness import is_one_commit
+from gate.formats import github_action_benchmark
 from gate.formats.criterion import Files, suite
 from gate.formats.parts.output import Series, Suite
 from gate.formats.parts.reading import Reading, columns, recognised
 from gate.formats.parts.source import Source
-from tests.support.foreign import DATA, of_file, of_text
+from gate.model import Run
+from tests.support.foreign import DATA, failed, measured, of_file, of_text
 
 # --- Criterion's folder -----------------------------------------------------------------------------------------------
 
@@ -136,87 +141,61 @@ def test_samples_that_cannot_be_used(sample: str, why: str) -> None:
     assert why in found.errors["x"] and found.errors["x"].isprintable()
 
 
-# --- what is printed --------------------------------------------------------------------------------------------------
+# --- asv --------------------------------------------------------------------------------------------------------------
 
-INDENT = " " * 24
+RESULTS = DATA / "asv/results"
 
 
-def test_long_names_colours_units_and_a_panic_of_criterion() -> None:
-    reading = of_text(
-        "Benchmarking a name that does not fit: Analyzing\n"
-        "a name that does not fit\n"
-        f"{INDENT}time:   [\x1b[2m3.0 µs\x1b[0m 4.0 µs 5.0 µs]\n"
-        f"{INDENT}thrpt:  [1.0  elem/s 2.0 Kelem/s 3.0 Melem/s]\n"
-        f"{INDENT}change: [-1.0% +2.0% +3.0%] (p = 0.50 > 0.05)\n"
-        "fast                    time:   [900.0 ps 950.0 ps 1.0 ns]\n"
-        "own                     time:   [3.0 cycles 4.0 cycles 5.0 cycles]\n"
-        "fast                    time:   [1.0 ns 2.0 ns 3.0 ns]\n"
-        "thread 'main' panicked at benches/b.rs:1:1:\nno such file\n"
+def test_folders_of_asv_above_and_below_and_a_file_alone() -> None:
+    # by benchmarks.json, which stands beside a file that is read alone, too
+    (alone,) = measured(
+        of_file(next((RESULTS / "host").glob("26a68055-*.json"))), "benchmarks.Suite.track_size(20, 'a')"
     )
-    found = reading.aggregates
-    assert [(each.benchmark, each.metric, each.unit, each.execution) for each in found] == [
-        ("a name that does not fit", "time", "s", 0),
-        ("a name that does not fit", "throughput", "1/s", 0),
-        ("fast", "time", "s", 0),
-        ("own", "cycles", "cycles", 0),
-        ("fast", "time", "s", 1),
+    assert alone.metrics["value"].unit == "things"
+    assert len({len(of_file(place).measured) for place in ("asv/results", "asv/results/host")}) == 1
+
+
+def test_folders_of_asv_with_several_environments_or_without_the_file_of_their_machine(tmp_path: Path) -> None:
+    shutil.copytree(RESULTS, tmp_path / "results")
+    host = tmp_path / "results/host"
+    file = next(host.glob("64383652-*.json"))
+    text = file.read_text().replace("existing-py_usr_bin_python3", "virtualenv-py3.13")
+    (host / "64383652-virtualenv-py3.13.json").write_text(text)
+    assert [m.labels for m in measured(of_file(tmp_path), "benchmarks.time_plain")] == [
+        {"commit": "64383652", "env": "existing-py_usr_bin_python3"},
+        {"commit": "64383652", "env": "virtualenv-py3.13"},
     ]
-    assert [each.value for each in found] == pytest.approx([4e-6, 2e3, 950e-12, 4, 2e-9])
-    assert (found[1].low, found[1].high) == pytest.approx((1, 3e6))
-    assert [(each.benchmark, each.status) for each in reading.failed] == [(None, "a benchmark panicked")]
+    shutil.copytree(RESULTS / "host", tmp_path / "a/host")
+    (tmp_path / "a/host/machine.json").unlink()
+    (tmp_path / "a/notes.json").write_text("{}")
+    assert [len(list(columns(of_file(tmp_path / place)))) for place in ("a", "a/host")] == [2, 2]
 
 
-def of_lines(text: str) -> list[tuple[str, str, float, str, str | None]]:
-    return [(a.benchmark, a.metric, float(f"{a.value:.9g}"), a.unit, a.better) for a in of_text(text).aggregates]
+# --- files -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("printed", "expected"),
-    [
-        ("1.5 K instructions", ("instructions", 1500, "instructions", "lower")),
-        ("12   allocs", ("allocs", 12, "allocs", "lower")),
-        ("12 bytes", ("B", 12, "B", "lower")),
-        ("950.0 ps", ("time", 950e-12, "s", "lower")),
-        ("1.25 cpb", ("throughput", 1.25, "cpb", "lower")),
-        ("1.25 Kcycles/B", ("throughput", 1250, "cycles/B", "lower")),
-        ("1.25 Kelem/s", ("throughput", 1250, "1/s", "higher")),
-        ("1.25 elements/s", ("throughput", 1.25, "1/s", "higher")),
-        ("1.25 MiB/s", ("throughput", 1.25 * 1024**2, "B/s", "higher")),
-        ("1.25 Mb/s", ("throughput", 1.25e6, "bit/s", "higher")),
-        ("1.25 GFLOP/s", ("throughput", 1.25e9, "FLOP/s", "higher")),
-    ],
-)
-def test_what_criterion_measures(printed: str, expected: tuple[str, float, str, str]) -> None:
-    of_time = expected[0] != "throughput"
-    first = printed if of_time else "1 cycles"
-    text = f"a                       time:   [{first} {first} {first}]\n"
-    text += "" if of_time else f"{INDENT}thrpt:  [{printed} {printed} {printed}]\n"
-    assert of_lines(text)[-1] == ("a", *expected)
+def test_a_commit_with_changes_is_not_the_commit() -> None:
+    found = json.loads((DATA / "pytest_benchmark/data.json").read_text())
+    assert not of_text(json.dumps(found)).about.dirty
+    found["commit_info"]["dirty"] = True
+    changed = of_text(json.dumps(found))
+    run = next(iter(lines([("base", changed), ("head", changed)])))[0]
+    assert isinstance(run, Run) and not is_one_commit(run)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("test enc ... bench:        2835 ns/iter (+/- 14)", ("time", 2.835e-6, "s", "lower")),
-        ("test enc ... bench:        2835 cycles/iter (+/- 14)", ("cycles", 2835, "cycles", "lower")),
-        ("test enc ... bench:        2.835 Kcycles/iter (+/- 14)", ("cycles", 2835, "cycles", "lower")),
-        ("test enc ... bench:        2,835 ms/iter (+/- 14)", ("time", 2.835, "s", "lower")),
-        ("test enc ... bench:        1.5 us/iter (+/- 1)", ("time", 1.5e-6, "s", "lower")),
-        ("test enc ... bench:        1.5 µs/iter (+/- 1)", ("time", 1.5e-6, "s", "lower")),
-        ("test enc ... bench:        9001 MB/s (+/- 69)", ("throughput", 9001e6, "B/s", "higher")),
-        ("test enc ... bench:        12 widgets/iter (+/- 1)", ("widgets", 12, "widgets", "lower")),
-        (
-            "test enc ... bench:        12.5 K instructions/iter (+/- 1)",
-            ("instructions", 12500, "instructions", "lower"),
-        ),
-        # within other text
-        (
-            "//! 2026-01-01T00:00:00Z test enc ... bench:   1,234,567 ns/iter (+/- 89)",
-            ("time", 1.234567e-3, "s", "lower"),
-        ),
-    ],
-)
-def test_every_unit_of_a_bench_line_is_read_and_what_comes_again(line: str, expected: tuple[object, ...]) -> None:
-    text = f"# Results\n\n{line}\n{line}\ntest t ... ok\n"
-    assert of_lines(text) == [("enc", *expected)] * 2
-    assert [each.execution for each in of_text(text).aggregates] == [0, 1]
+CHARTS = "github_action_benchmark/data.js"
+WRITTEN = {
+    "minified": lambda data: f"window.BENCHMARK_DATA={json.dumps(data, separators=(',', ':'))}",
+    "tabs": lambda data: "window.BENCHMARK_DATA =\n" + json.dumps(data, indent="\t") + ";\n",
+    "entries on one line": lambda data: "window.BENCHMARK_DATA = " + re.sub(r"\n {6,}", " ", json.dumps(data, indent=2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_any_formatting_of_the_json_says_the_same(how: str) -> None:
+    text = (DATA / CHARTS).read_text()
+    data = json.loads(text[text.index("{") :].rstrip().removesuffix(";"))
+    again = b"\xef\xbb\xbf" + WRITTEN[how](data).replace("\n", "\r\n").encode()
+    assert github_action_benchmark.recognises(Source("x", None, again))
+    found, expected = of_text(again), of_file(CHARTS)
+    assert (found.aggregates, failed(found)) == (expected.aggregates, failed(expected))
