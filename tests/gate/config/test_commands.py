@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,22 +108,6 @@ def test_words_do_not_stand_beside_more_than_a_plain_command(command: str) -> No
 def test_a_factor_inside_quotes_is_refused(command: str) -> None:
     why = "{a} is inside quotes: remove them, perfgate quotes the value"
     assert error(benchmark(command) + PLAIN) == f"perfgate.toml:3: benchmark[0].command: {why}"
-
-
-def places() -> Iterator[tuple[str, str]]:
-    yield "[build]\ncommand = 'make \"{a}\"'\n" + PLAIN, "perfgate.toml:2: build.command"
-    for key, path in (
-        ("service = { command = 's \"{a}\"', ready = 'log:x' }", "service.command"),
-        ("load = { command = 'l \"{a}\"' }", "load.command"),
-    ):
-        yield benchmark("x", f"{key}\n") + PLAIN, f"perfgate.toml:4: benchmark[0].{path}"
-        factor = f"[study.factor.l]\nx = {{}}\ny = {{ {key} }}\n[study.factor]\na = [0, 1]\n"
-        yield factor, f"perfgate.toml:3: study.factor.l.y.{path}"
-
-
-@pytest.mark.parametrize(("text", "path"), list(places()))
-def test_every_command_is_looked_at(text: str, path: str) -> None:
-    assert error(text) == f"{path}: {{a}} is inside quotes: remove them, perfgate quotes the value"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gate.config.config_text import ConfigError
 from gate.config.fractions import (
     LARGEST_BURMAN,
     MOST_TABLED,
@@ -323,43 +322,3 @@ def test_how_many_treatments_there_are(factors: int | str, keys: str, count: int
     planned = treatments(study(factors, keys), BuildTable())
     assert len(planned) == len({tuple(each.settings.values()) for each in planned}) == count
     assert sum(each.fold for each in planned) == (count // 2 if "foldover" in keys else 0)
-
-
-@pytest.mark.parametrize(
-    ("factors", "keys", "message"),
-    [
-        (3, "foldover = true", "2: study.foldover: turns a fraction round, and there is none: set study.fraction, study.generators or study.design"),
-        (3, "foldover = 1", "2: study.foldover: expected true or false or a string, got 1; write e.g. foldover = false"),
-        (3, 'design = "box"', '2: study.design: "box" is not one of "plackett-burman"'),
-        # what cannot be together
-        (3, 'fraction = "1/2"\ngenerators = ["C=AB"]', "3: study.generators: cannot be used with study.fraction: keep one of them"),
-        (3, 'fraction = "1/2"\ntreatments = [{f1 = 1, f2 = 1, f3 = 1}]', "3: study.treatments: cannot be used with study.fraction, which chooses the treatments: remove one of them"),
-        (3, 'design = "plackett-burman"\nexclude = [{f1 = 1}]', "3: study.exclude: cannot be used with study.design, which chooses the treatments: remove one of them"),
-        # too few factors
-        (2, 'fraction = "1/2"', "2: study.fraction: needs 3 or more factors of two settings, and there are 2: measure all combinations, or split settings into factors"),
-        (1, 'design = "plackett-burman"', "2: study.design: needs 2 or more factors of two settings, and there is 1: measure all combinations, or split settings into factors"),
-        # which part
-        *[(3, f'fraction = "{text}"', f'2: study.fraction: "{text}" is no fraction of a two-level design: write "1/2", "1/4", "1/8", ...') for text in ("half", "1/1", "1/3", "1/0", "2/4", "1/-2", "0.5", "1/6", " 1/2")],
-        (3, 'fraction = "1/4"', '2: study.fraction: 1/4 of 2^3 cannot separate 3 factors from each other: the smallest fraction is "1/2", 4 runs'),
-        (12, 'fraction = "1/4"', "2: study.fraction: 1/4 of 2^12 is not in the table: the table has up to 11 factors in 4 to 128 runs, and every 1/2; write study.generators instead"),
-        (48, 'design = "plackett-burman"', "2: study.design: has 48 factors of two settings: Plackett-Burman designs have up to 47 here"),
-        # generators
-        (51, 'generators = ["C=AB"]', "2: study.generators: are for up to 50 factors of two settings, not 51"),
-        (20, f"generators = {['D=AB'] * 17}", "2: study.generators: are 17; at most 16 are possible"),
-        (4, 'generators = ["DAB"]', '2: study.generators[0]: is not a generator: write "D=AB"'),
-        (5, 'generators = [\n  "D=AB",\n  "E=AX",\n]', '2: study.generators[1]: "X" is no letter of a factor with two settings; there are A=f1, B=f2, C=f3, D=f4, E=f5'),
-        (5, 'generators = ["D=AB", "D=AC"]', "2: study.generators[1]: f4 has a generator already: give each factor one"),
-        (5, 'generators = ["D=AB", "E=AD"]', "2: study.generators[1]: E=AD: f4 is generated itself: use basic factors on the right"),
-        (5, 'generators = ["D=AB", "E=-AB"]', "2: study.generators: make f4 and f5 one factor, which nothing could separate: change one"),
-        # the second block
-        (3, 'fraction = "1/2"\nfoldover = "load"', '3: study.foldover: "load" is no factor of two settings: write true, or one of f1, f2, f3'),
-        (4, 'fraction = "1/2"\nfoldover = true', "3: study.foldover: would measure treatments of the first block again: write the name of one factor, or leave it out"),
-        (2, 'design = "plackett-burman"\nfoldover = "f1"', "3: study.foldover: would measure treatments of the first block again: write true, or another factor, or leave it out"),
-        # too many
-        (20, 'fraction = "1/2"', "3: study.factor: 524288 treatments are more than 10000: take fewer factors or settings, or a study.fraction of them"),
-    ],
-)  # fmt: skip
-def test_mistakes(factors: int | str, keys: str, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        study(factors, keys)
-    assert str(caught.value) == f"perfgate.toml:{message}"
