@@ -16,7 +16,7 @@ from gate.formats.parts.result import Aggregate, Measured
 from gate.formats.parts.source import Source
 from gate.model import UserError
 from tests.gate.formats.test_any_format import FILES, ids, said
-from tests.support.foreign import failed, of_text
+from tests.support.foreign import of_text
 
 PREAMBLE = (
     "2026-11-25T17:57:11+00:00\nRunning ./bench\n[ 50%] Building CXX object a.o\n[INFO] {level: info}\n"
@@ -52,9 +52,8 @@ def row(name: str, **keys: object) -> str:
 
 
 def test_each_reader_of_json_is_among_them() -> None:
-    assert {file.parent.name for file in DOCUMENTS} == set(UNREADABLE) | {
-        "asv", "github_action_benchmark", "google_benchmark", "hyperfine", "jmh"
-    }  # fmt: skip
+    names = "asv benchmarkdotnet github_action_benchmark google_benchmark hyperfine jmh pyperf pytest_benchmark vitest"
+    assert {file.parent.name for file in DOCUMENTS} == {*names.split()}
 
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
@@ -147,47 +146,3 @@ def test_a_time_that_is_none_fails_its_benchmark(number: str) -> None:
 def test_strings_keep_what_looks_like_a_number() -> None:
     assert parse_json('{"nan": "inf, nan", "a\\"nan": nan, "b": [-Infinity, inf]}').keys() == {"nan", 'a"nan', "b"}
     assert parse_json('["nan", "x inf"]') == ["nan", "x inf"]
-
-
-UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
-    "benchmarkdotnet": (
-        {"HostEnvironmentInfo": {}, "Benchmarks": [{"FullName": "A.B", "Statistics": "x"}, 4]},
-        [
-            ("A.B", "Benchmarks[0]: Expected object | null, got str - at $.Statistics"),
-            (None, "Benchmarks[1]: Expected object, got int"),
-        ],
-    ),
-    "pyperf": (
-        {"version": "1.0", "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0, None]}]}]},
-        [("a", "benchmarks[0]: Expected float, got null - at $.runs[0].values[1]")],
-    ),
-    "pytest_benchmark": (
-        {
-            "machine_info": {},
-            "benchmarks": [
-                {"fullname": "a", "stats": {"mean": "x"}},
-                {"fullname": "b", "stats": {"mean": 1.0, "data": [1.0, None]}},
-            ],
-        },
-        [
-            ("a", "benchmarks[0]: Expected float | null, got str - at $.stats.mean"),
-            ("b", "1 of 2 rounds have null for a time"),
-        ],
-    ),
-    "vitest": (
-        {
-            "files": [
-                {"filepath": "a", "groups": [{"fullName": "a", "benchmarks": [None, {"name": "b", "mean": None}]}]}
-            ]
-        },
-        [(name, "no values: it failed, or did not run") for name in ("a > ", "a > b")],
-    ),
-}
-"""Of each reader a document, and what it says has failed in it."""
-
-
-@pytest.mark.parametrize("name", UNREADABLE)
-def test_a_benchmark_that_cannot_be_read_is_a_failure(name: str) -> None:
-    document, failures = UNREADABLE[name]
-    found = of_text(json.dumps(document), name)
-    assert failed(found) == failures
