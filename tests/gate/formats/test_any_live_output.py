@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -115,35 +113,3 @@ def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
         for number, each in enumerate(stretched(data, 1, 10)):
             with at_once(f"stretch {number}"):
                 assert refused(parse, each).isprintable()
-
-
-DEEP = b"[" * 99_999
-OTHER = "the output is not of Google Benchmark"
-ROUNDS = "pytest-benchmark's JSON is not as expected: .+"
-JMH = "JMH's JSON is (?:not as expected: |cut off: ).+"
-
-
-@pytest.mark.parametrize(
-    ("reader", "data", "why"),
-    [
-        (google_benchmark, b"", OTHER),
-        (google_benchmark, b'{"benchmarks": [1]}', r"benchmarks\[0\] has no name"),
-        (google_benchmark, b'{"benchmarks": [{"name": "a', OTHER),
-        (
-            google_benchmark,
-            b'{"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "cpu_time": 1}, {"na',
-            "Google Benchmark's JSON is cut off: .+",
-        ),
-        (pytest_benchmark, b"", ROUNDS),
-        (pytest_benchmark, DEEP, ROUNDS),
-        (pytest_benchmark, b'{"benchmarks": [{"stats": {}}]}', "no rounds and no statistics in the file"),
-        (pytest_benchmark, b'{"benchmarks": [', "pytest-benchmark's JSON is cut off: .+"),
-        (pyperf, b'{"benchmarks": 1}', "pyperf's JSON is not as expected: Expected array.*"),
-        (pyperf, b'{"version": "2.0", "benchmarks": []}', "pyperf's JSON has version '2.0'; this perfgate reads 1.0.*"),
-        (jmh, b"", JMH),
-    ],
-)
-def test_other_output_is_an_error_of_one_line(reader: Any, data: bytes, why: str) -> None:
-    said = refused(lambda each: suite(reader, each), data)
-    assert re.fullmatch(why, said), said
-    assert said.isprintable()

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from gate.formats.hyperfine import complaint, runs, version
-from gate.formats.parts.output import OutputError
 from gate.model import UserError
 from tests.support.foreign import DATA, of_text
 
@@ -42,25 +41,6 @@ def test_schema_2_gives_the_memory_of_each_run() -> None:
     export: dict[str, Any] = json.loads(captured("2.0.0.json"))
     del export["results"][0]["measurements"][1]["memory_peak_resident"]
     assert "memory" not in runs(json.dumps(export).encode(), memory_by_run=False)
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"{}", "missing required field results"),
-        (b'{"results":[]}', "holds 0 commands"),
-        (b'{"results":[{"command":"x","times":[1.0],"exit_codes":[3]}]}', "exit 3 in 1 of 1 runs"),
-        (b'{"results":[{"command":"x","mean":1.0}]}', "holds no run"),
-        (b'{"results":[{"command":"x","times":[1.0]},{"command":"y","times":[1.0]}]}', "holds 2 commands"),
-        (b'{"results":[{"command":"x","times":[1.0]},{"command":"x","times":[1.0]}]}', "two benchmarks have this name"),
-        (b'{"schema_version":3,"results":[]}', "has schema 3; this perfgate reads up to 2"),
-    ],
-)
-def test_other_json_is_an_error_of_one_line(data: bytes, why: str) -> None:
-    with pytest.raises(OutputError) as caught:
-        runs(data, memory_by_run=False)
-    assert why in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
