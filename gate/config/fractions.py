@@ -212,12 +212,12 @@ def _generated(text: str) -> int | None:
 def check_fraction(study: Study) -> Fault | None:
     """Say what makes a fraction one that cannot be measured, or contradicts other keys; None: nothing."""
     keys = [key for key in ("fraction", "generators", "design") if getattr(study, key) not in (None, [])]
-    key, *others = keys or [None]
-    if key is None:
+    if not keys:
         why = "turns a fraction round, and there is none: set study.fraction, study.generators or study.design"
         return Fault(("study", "foldover"), why) if study.foldover is not False else None
+    key, *others = keys
     if others:
-        return Fault(("study", str(others[0])), f"cannot be used with study.{key}: keep one of them")
+        return Fault(("study", others[0]), f"cannot be used with study.{key}: keep one of them")
     path: Path = ("study", key)
     chosen = next((other for other in ("treatments", "exclude") if getattr(study, other)), None)
     if chosen is not None:
