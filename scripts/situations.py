@@ -60,8 +60,6 @@ def of_tools(top: Path) -> Iterator[tuple[str, Commands]]:
         ]  # fmt: skip
     for place in (
         "results/asv/results",
-        "results/gungraun/profiles",
-        "results/gungraun/summaries",
         "results/criterion/baselines",
     ):
         shutil.copytree(DATA / place, top / "folders" / place / "in")

@@ -113,18 +113,13 @@ def test_no_condition_reads_a_sentence() -> None:
     [
         ('if "too wide" in reason: pass', True),
         ('if reason == "the host is unfit": pass', True),
-        ('if reason.startswith("not measured"): pass', True),
         ('if reason.startswith(("no more", "too wide")): pass', True),
-        ('name, _, sets = source.partition(" of the ")', True),
         ('re.sub(rf"{side} is [0-9a-f]+ as given", why, chosen)', True),
         ('re.match(r"too\\s+wide", text)', True),
         ('if str(error) == "x": pass', True),
-        ('if b"too wide" in said: pass', True),
         ('WIDE = "too wide"\nif WIDE in reason: pass', True),
         ('if "," in text: pass', False),
         ('if verdict == "no-sign": pass', False),
-        ('text = f"{name} is unfit"', False),
-        ('text.split(", ")', False),
     ],
 )
 def test_the_checker_sees_conditions_and_lets_data_pass(source: str, reads: bool) -> None:

@@ -122,10 +122,3 @@ def test_the_same_commits_whatever_the_settings_of_git(example: str, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert commits(tmp_path / "one") == commits(tmp_path / "two")
     assert len(commits(tmp_path / "one").splitlines()) == len(branches(example)) + 1
-
-
-def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "mine").write_text("", encoding="utf-8")
-    done = make_repo("textstats", tmp_path)
-    assert (done.returncode, done.stderr) == (1, f"make_repo: {tmp_path} is not empty\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

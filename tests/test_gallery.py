@@ -4,7 +4,6 @@ import shutil
 import socket
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,33 +11,6 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
 
 import gallery  # noqa: E402  # a script beside its neighbours, found by the line above
-
-
-def finding(verdict: str, estimate: float | None, benchmark: str = "b") -> dict[str, Any]:
-    return {"verdict": verdict, "benchmark": benchmark, "ratio": None if estimate is None else {"estimate": estimate}}
-
-
-def report(verdict: str, *findings: dict[str, Any]) -> dict[str, Any]:
-    return {"verdict": verdict, "findings": list(findings)}
-
-
-@pytest.mark.parametrize(
-    ("branch", "code", "given", "right"),
-    [
-        ("regression", 1, report("regression", finding("regression", 1.5)), True),
-        ("regression", 0, report("inconclusive", finding("inconclusive", 1.5)), False),
-        ("no-change", 0, report("pass", finding("no-sign", 1.0)), True),
-        ("no-change", 0, report("inconclusive", finding("inconclusive", 1.0)), False),
-        ("no-change", 0, report("pass", finding("improvement", 0.8)), False),
-        ("improvement", 0, report("pass", finding("no-sign", 1.0), finding("improvement", 0.8)), True),
-        ("improvement", 0, report("pass", finding("no-sign", 0.9)), False),
-        ("documentation", 0, report("pass", finding("identical", None)), True),
-        ("documentation", 0, report("pass", finding("no-sign", 1.0)), False),
-        ("documentation", 4, report("error"), False),
-    ],
-)
-def test_the_verdict_that_a_branch_is_made_to_show(branch: str, code: int, given: dict[str, Any], right: bool) -> None:
-    assert (gallery.wrong(branch, code, given) is None) == right
 
 
 @pytest.mark.endtoend

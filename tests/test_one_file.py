@@ -70,26 +70,6 @@ INSTRUMENT = Declared(
     Traits(chief=("words",), floor=Quantity.parse("5"), exact=True),
 )
 """,
-    # a suite's tool: an instrument whose command prints "parse 3", "write 5"; exact numbers
-    "harness/instruments/two_words.py": """
-from gate.formats.parts.output import Suite
-from gate.formats.parts.output import Series
-from gate.config.instruments import Traits
-from harness.instruments.declaration import Declared, Found
-from harness.instruments.suite import SuiteInstrument
-
-
-class TwoWords(SuiteInstrument):
-    def options(self, call):
-        return ()
-
-    def read(self, call):
-        rows = (line.split() for line in call.stdout.read_text().splitlines())
-        return Suite({name: {"time": Series("s", [float(value)] * call.values)} for name, value in rows}, {})
-
-
-INSTRUMENT = Declared(lambda caller: Found(TwoWords()), Traits(suite=True, exact=True))
-""",
     # a format of result files of other tools
     "gate/formats/tally.py": """
 from gate.model import Metric
@@ -144,10 +124,6 @@ instrument = "values"
 format = "pairs"
 [benchmark.metric.pages]
 exact = true
-[[benchmark]]
-name = "both"
-command = ["cat", "suite"]
-instrument = "two_words"
 """
 
 
@@ -182,12 +158,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     made.write("perfgate.toml", CONFIG)
     made.write("words", "word " * 20)
     made.write("pairs", "pages=100 stores=7")
-    made.write("suite", "parse 3\nwrite 5")
     made.commit()
     made.git("switch", "-q", "-c", "work")
     made.write("words", "word " * 17)
     made.write("pairs", "pages=150 stores=7")
-    made.write("suite", "parse 4\nwrite 5")
     made.commit()
     return made
 
@@ -219,7 +193,7 @@ def test_a_new_instrument_measures_and_is_judged_by_its_own_traits(
         "words": ("inconclusive", "below-floor")
     }
     # exact: one execution a build, whatever the plan
-    assert project.report()["policy"]["gate"]["floor"] == "5 of wordcount, none of values and suites"
+    assert project.report()["policy"]["gate"]["floor"] == "5 of wordcount, none of values"
     run = json.loads((project.top / ".perfgate/measurements.jsonl").read_text().splitlines()[0])
     assert run["host"]["wordcount"] == "7.1"
     assert run["config"]["benchmark"][0]["traits"] == {
@@ -236,11 +210,8 @@ def test_a_new_instrument_measures_and_is_judged_by_its_own_traits(
     assert all(line.startswith("perfgate: ") for line in done.stderr.splitlines())
 
 
-def test_a_new_adapter_is_a_format_of_values_and_a_new_suite_tool_an_instrument(
-    checked: dict[str, dict[str, Any]],
-) -> None:
+def test_a_new_adapter_is_a_format_of_values(checked: dict[str, dict[str, Any]]) -> None:
     assert checked["says"]["pages"]["verdict"] == "regression" and "stores" in checked["says"]
-    assert [checked[f"both/{name}"]["time"]["verdict"] for name in ("parse", "write")] == ["regression", "unchanged"]
 
 
 def test_a_new_format_of_results_is_imported(source: Path, project: Project) -> None:

@@ -160,14 +160,6 @@ def test_the_tests_of_the_sdist_test_its_own_code(unpacked: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-@pytest.mark.nightly
-def test_all_tests_of_the_sdist_can_be_collected(unpacked: Path) -> None:
-    ours = environment(PYTHONPATH=str(unpacked), PYTHONDONTWRITEBYTECODE="1")
-    command = [*RUN, "--collect-only", "-m", ""]
-    collected = subprocess.run(command, cwd=unpacked, env=ours, capture_output=True, text=True, check=False)
-    assert collected.returncode == 0, collected.stdout[-3000:]
-
-
 def pythons() -> str:
     managed = sorted(Path("~/.pyenv/versions").expanduser().glob("3.*/bin"), reverse=True)
     return os.pathsep.join(filter(None, [FOLDERS, os.environ["PATH"], *map(str, managed)]))

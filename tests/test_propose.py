@@ -56,10 +56,3 @@ def test_changed_locks_alone_are_pushed_and_proposed_once(clone: Path) -> None:
     assert [line.split()[:2] for line in asked] == [["pr", "list"], ["pr", "create"]]
     git(clone, "fetch", "--quiet", "origin", "update/locks")
     assert git(clone, "diff", "--name-only", "origin/main", "FETCH_HEAD") == "requirements.lock"
-
-
-def test_an_open_pull_request_gets_the_new_commit_only(clone: Path) -> None:
-    (clone / "requirements-dev.lock").write_text("numpy==2\n")
-    asked = propose(clone, open_="7")
-    assert [line.split()[:2] for line in asked] == [["pr", "list"]]
-    assert git(clone, "ls-remote", "origin", "refs/heads/update/locks") != ""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pages import ROOT, Shown, environment, matches, parts, run_all, run_page, shown_commands
+from tests.support.pages import ROOT, Shown, environment, matches, run_all, run_page, shown_commands
 
 
 @pytest.mark.endtoend
@@ -61,22 +61,6 @@ def test_what_a_page_shows() -> None:
     assert [each.command for each in shown_commands(PAGE, night=False)][-1] == "cd /"
 
 
-def test_a_page_names_the_examples_it_runs_in() -> None:
-    text = "one\n<!-- example: tokenizer, needs: make, cc -->\ntwo\n<!-- example: textstats -->\nthree\n"
-    found = parts(text)
-    assert [(part.example, part.needs) for part in found] == [
-        ("textstats", []),
-        ("tokenizer", ["make", "cc"]),
-        ("textstats", []),
-    ]
-    assert "".join(part.text for part in found) == text
-
-
-def test_a_block_without_commands_is_refused() -> None:
-    with pytest.raises(AssertionError, match="no line begins with"):
-        list(shown_commands("```console\nmake test\n```\n"))
-
-
 @pytest.mark.parametrize(
     ("output", "shown", "expected"),
     [
@@ -95,11 +79,6 @@ def test_a_block_without_commands_is_refused() -> None:
 )
 def test_output_is_compared(output: str, shown: str, expected: bool) -> None:
     assert matches(output, shown) is expected
-
-
-def test_exact_output_is_compared() -> None:
-    assert matches("0.25 to  0.5\n", "0.25 to 0.5", exact=True)
-    assert not matches("0.25 to 0.6\n", "0.25 to 0.5", exact=True)
 
 
 @pytest.mark.parametrize(

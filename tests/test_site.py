@@ -1,7 +1,5 @@
 """The documentation site's navigation, and the links of its pages; tests/browser/test_site.py builds and opens it."""
 
-import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,10 +42,3 @@ def test_links_are_resolved_for_the_site() -> None:
     page = ROOT / "docs" / "start" / "index.md"
     assert site.staged(page, "[a](../quickstart.md)") == "[a](../quickstart.md)"
     assert site.place(ROOT / "benchmarks" / "README.md") == Path("benchmarks.md")
-
-
-def test_the_generator_stays_out_of_what_users_install() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert not {"sphinx", "furo", "myst-parser"} & {
-        re.split(r"\W", name, maxsplit=1)[0] for name in project["project"]["dependencies"]
-    }

@@ -21,7 +21,7 @@ from gate.cli.command import LAST, Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import BEHIND, WORDS, add_options, options_of
 from gate.codes import Exit, of_signal
-from gate.words.streams import ASCII_ONLY, is_terminal, prefix
+from gate.words.streams import ASCII_ONLY, prefix
 from gate.writing.phrases import most_alike
 
 if TYPE_CHECKING:
@@ -126,11 +126,7 @@ def _failed(error: Exception, err: TextIO) -> int:
         # names of benchmarks come from files, and may hold anything
         from gate.writing.plain import visible
 
-        for each in getattr(error, "errors", (error,)):
-            err.write(f"{prefix(err)} {visible(str(each))}\n")
-            # elsewhere an error stays one line, as whoever searches a log expects
-            excerpt = getattr(each, "excerpt", "") if is_terminal(err) else ""
-            err.write(f"{excerpt}\n" if excerpt else "")
+        err.writelines(f"{prefix(err)} {visible(str(each))}\n" for each in getattr(error, "errors", (error,)))
         return Exit.ERROR if _is_of_disk(error) else int(code)
     lacking = lack_of(error)
     if lacking is not None:

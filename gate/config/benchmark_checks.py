@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gate.config.commands import PLACEHOLDERS, is_simple, mentions
 from gate.config.config_text import Fault, Path
@@ -127,52 +127,22 @@ def _check_ready(service: Service, path: Path) -> Iterator[Fault]:
         yield Fault(place, f'"{ready}": write tcp:{{port}}, tcp:8080 or tcp:HOST:8080')
 
 
-# --- commands that [study] changes: words behind several shell commands, {factor} inside quotes -----------------------
+# --- commands that [study] changes ------------------------------------------------------------------------------------
 
 
 _NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
-_PLAIN = re.compile(
-    r"""\\. | (?<![^\s;&|()])\#[^\n]* | '[^']*'? | " | \$?\( | \) | [<>]& | [;&|\n] | \{[A-Za-z_][A-Za-z0-9_-]*\}""",
-    re.DOTALL | re.VERBOSE,
+_QUOTED = re.compile(
+    r"""\\.|(?<![^\s;&|()])\#[^\n]*|("(?:\\.|[^"\\])*\$\(.*"|"(?:\\.|[^"\\])*"?|'[^']*'?)""", re.DOTALL
 )
-_DOUBLE = re.compile(r"""\\. | " | \$\( | \{[A-Za-z_][A-Za-z0-9_-]*\}""", re.DOTALL | re.VERBOSE)
-_ENDING = ("#", ";", "&", "|", "\n", "(")
-"""What ends a command or begins another, or a comment, where nothing is quoted."""
-
-
-def in_quotes(command: str) -> list[str]:
-    """Return the names of the braces that stand inside quotes; a "$(...)" in quotes begins anew."""
-    return [name for mark, inside in _marks(command) if inside in ("'", '"') for name in _NAME.findall(mark)]
-
-
-def takes_words(command: str) -> bool:
-    """Return whether words behind a string surely go to what it runs: it is one command, without a comment."""
-    return not any(not inside and mark.startswith(_ENDING) for mark, inside in _marks(command.strip()))
-
-
-def _marks(command: str) -> Iterator[tuple[str, str]]:
-    """Yield what means something to a shell, and inside what it stands: "'", '"', ")" for $(...), "" for nothing."""
-    open_: list[str] = []
-    place = 0
-    while True:
-        inside = open_[-1] if open_ else ""
-        match = (_DOUBLE if inside == '"' else _PLAIN).search(command, place)
-        if match is None:
-            return
-        mark, place = match[0], match.end()
-        yield mark, "'" if mark.startswith("'") else inside
-        if mark == inside:
-            open_.pop()
-        elif mark in ('"', "$(", "("):
-            open_.append('"' if mark == '"' else ")")
+"""What is quoted, beside what is escaped or a comment; of quotes with a "$(...)" in them all up to the last one."""
 
 
 def check_commands(study: Study, config: Config) -> Iterator[Fault]:
     """Find commands that would not do what the factors say."""
     lacking = unused(study, config)
     for path, command in _commands(study, config):
-        quoted = in_quotes(command) if isinstance(command, str) else []
-        name = next((name for name in quoted if name in study.factor and name != SIDE), None)
+        quoted = " ".join(_QUOTED.findall(command)) if isinstance(command, str) else ""
+        name = next((name for name in _NAME.findall(quoted) if name in study.factor and name != SIDE), None)
         if name is not None:
             yield Fault(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
         # braces that probably mean a factor which no command has
@@ -201,20 +171,14 @@ def unused(study: Study, config: Config) -> list[str]:
 
 
 def _check_words(study: Study, benchmark: Benchmark, path: Path) -> Iterator[Fault]:
-    command = benchmark.command
-    if not isinstance(command, str):
+    if not isinstance(benchmark.command, str) or is_simple(benchmark.command):
         return
-    giving = _giving(study, "args")
-    if giving and not takes_words(command):
-        where = f"write the command as a list, or put {{{giving[0]}}} where it belongs"
-        yield Fault(path, f"args of {giving[0]} cannot follow several shell commands or a comment: {where}")
-    if _giving(study, "prefix") and not is_simple(command):
-        yield Fault(path, "a prefix of [study.factor] cannot precede several shell commands: write a list")
-
-
-def _giving(study: Study, key: str) -> Sequence[str]:
-    """Name the factors that give words before or behind the command."""
-    return [name for name, table in _tables(study) if any(getattr(each, key) for each in table.values())]
+    for key, where in (("prefix", "before"), ("args", "behind")):
+        name = next(
+            (name for name, table in _tables(study) if any(getattr(each, key) for each in table.values())), None
+        )
+        if name is not None:
+            yield Fault(path, f"{key} of {name} cannot stand {where} more than a plain command: write it as a list")
 
 
 def _tables(study: Study) -> Iterator[tuple[str, dict[str, SettingTable]]]:

@@ -12,7 +12,7 @@ from gate.config.study import Command
 PLACEHOLDERS = ("seed", "output", "port")
 """Names in braces that are replaced when a command is started."""
 _LATER = re.compile(rf"(\{{(?:{'|'.join(PLACEHOLDERS)})\}})")
-_COMPOUND = re.compile(r"[;|()`\n]|(?<![<>])&")
+_COMPOUND = re.compile(r"[;|()`\n#]|(?<![<>])&")
 _PROGRAM = re.compile(r"\s*([^\s'\"$\\=]+)(?:\s|$)")
 _OF_SHELL = re.compile(
     r"[!.:{}\[]|\[\[|alias|bg|break|builtin|case|cd|command|continue|declare|do|done|echo|elif|else|esac|eval|exec|exit|"
@@ -67,7 +67,7 @@ def mentions(command: Command | None, name: str) -> bool:
 
 
 def extended(command: Command, prefix: Sequence[str], args: Sequence[str]) -> Command:
-    """Put words before and behind a command; of a string with a prefix benchmark_checks has seen that it is simple."""
+    """Put words before and behind a command; benchmark_checks has seen that a string is simple."""
     if not isinstance(command, str):
         return [*prefix, *command, *args]
     # behind a last newline they would be a command of their own
@@ -76,7 +76,7 @@ def extended(command: Command, prefix: Sequence[str], args: Sequence[str]) -> Co
 
 
 def is_simple(command: str) -> bool:
-    """Return whether a string is surely one command that starts a program: a prefix can stand before it as it is."""
+    """Return whether a string is surely one command that starts a program: words can stand before and behind it."""
     program = _PROGRAM.match(command)
     return program is not None and not _OF_SHELL.fullmatch(program[1]) and not _COMPOUND.search(command)
 

@@ -17,19 +17,15 @@ from gate.writing.plain import visible
 class ConfigError(UserError):
     """A config file or option that cannot be used."""
 
-    def __init__(
-        self, where: str, why: str, *, side: Side | None = None, option: str | None = None, excerpt: str = ""
-    ) -> None:
+    def __init__(self, where: str, why: str, *, side: Side | None = None, option: str | None = None) -> None:
         """Say where ("perfgate.toml:12: gate.threshold") and why.
 
         Args:
             side: whose file it is, where each side has one.
             option: as for UserError.
-            excerpt: the line of the file that is wrong, for a terminal.
         """
         super().__init__(f"{where}: {why}" if where else why, option=option)
         self.side = side
-        self.excerpt = excerpt
 
     @property
     def errors(self) -> tuple[ConfigError, ...]:
@@ -52,24 +48,14 @@ class ManyConfigError(ConfigError):
 
 
 def together(errors: Sequence[ConfigError]) -> ConfigError:
-    """Make one error of one or more; what is wrong on both sides is said once."""
-    of_head = {str(each).removeprefix("head: ") for each in errors if each.side == "head"}
-    both = {text for each in errors if each.side == "base" and (text := str(each).removeprefix("base: ")) in of_head}
-    said = []
-    for each in errors:
-        text = str(each).removeprefix(f"{each.side}: ")
-        if text not in both:
-            said.append(each)
-        elif each.side == "base":
-            said.append(ConfigError("", f"base and head: {text}", side="base", excerpt=each.excerpt))
-    return said[0] if len(said) == 1 else ManyConfigError(said)
+    """Make one error of one or more."""
+    return errors[0] if len(errors) == 1 else ManyConfigError(errors)
 
 
 COMMAND_LINE = "the command line"
 """Names the config that a command line without a file means."""
-_PLACE = re.compile(r" \([^()]*?(?:(?P<line>\d+)\D+(?P<column>\d+))?\)$")
+_PLACE = re.compile(r" \([^()]*?(?:(?P<line>\d+)\D+\d+)?\)$")
 """Where tomllib says that a text is wrong."""
-_WIDEST = 160
 Path = tuple[str | int, ...]
 
 
@@ -103,23 +89,10 @@ class Source:
 
     def error(self, *faults: Fault) -> ConfigError:
         """Make the error of one or more keys, by line: the place of each, its name and why."""
-        lines = {fault: line_of(self.text, (*self.prefix, *fault.path)) or 0 for fault in faults}
-        found = []
-        for fault in sorted(lines, key=lambda fault: lines[fault]):
-            where = f"{self.place(fault.path)}: {dotted(fault.path)}" if fault.path else self.name
-            name, line = str(fault.path[-1]) if fault.path else "", lines[fault]
-            # a source without a text has no line to show
-            excerpt = _marked(self.text.splitlines()[line - 1], line, name) if line else ""
-            found.append(ConfigError(where, fault.why, side=self.side, option=self.option, excerpt=excerpt))
-        return together(found)
-
-
-def _marked(text: str, line: int, name: str, start: int = 0) -> str:
-    """Show a line with a name in it marked, or the place from which it is wrong."""
-    shown = visible(text.expandtabs(4).rstrip())[:_WIDEST]
-    start = max(0, shown.find(name)) if name else min(start, len(shown))
-    number, blank = str(line), " " * len(str(line))
-    return f"{blank} |\n{number} | {shown}\n{blank} | {' ' * start}{'^' * max(1, len(name))}"
+        ordered = sorted(faults, key=lambda fault: line_of(self.text, (*self.prefix, *fault.path)) or 0)
+        places = (f"{self.place(each.path)}: {dotted(each.path)}" if each.path else self.name for each in ordered)
+        made = zip(places, ordered, strict=True)
+        return together([ConfigError(at, each.why, side=self.side, option=self.option) for at, each in made])
 
 
 def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> Source:
@@ -138,11 +111,9 @@ def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Sid
         found, lines = _PLACE.search(str(error)), text.splitlines() or [""]
         # at the end of the file tomllib names no line
         line = min(int((found and found["line"]) or len(lines)), len(lines))
-        column = int((found and found["column"]) or len(lines[line - 1]) + 1)
-        excerpt = _marked(lines[line - 1], line, "", column - 1)
         named = re.match(r"\s*([^\s=][^=]{0,60}?)\s*(?:=|$)", lines[line - 1])
         why = f"not valid TOML: {_PLACE.sub('', str(error))}{f' (`{visible(named[1])}`)' if named else ''}"
-        raise ConfigError(f"{name}:{line}", why, side=side, excerpt=excerpt) from None
+        raise ConfigError(f"{name}:{line}", why, side=side) from None
     except (ValueError, RecursionError) as error:
         # such as an integer of more digits than Python reads, or brackets in a thousand brackets
         raise ConfigError(name, f"cannot be read: {str(error).partition(';')[0]}", side=side) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gate.config.config_text import Fault, Path
@@ -113,6 +113,7 @@ def _hadamard(size: int) -> list[list[int]]:
 BURMAN = "plackett-burman"
 MOST_GENERATORS = 16
 """Of more the defining words are too many to list."""
+_GENERATOR = re.compile(r"\s*(?P<factor>[^\W\d_])\s*=\s*(?P<sign>[-+]?)\s*(?P<product>[^\W\d_]+)\s*")
 _FRACTION = re.compile(r"1/([1-9]\d{0,14})")
 
 
@@ -208,98 +209,89 @@ def _generated(text: str) -> int | None:
     return number.bit_length() - 1 if number > 1 and number & (number - 1) == 0 else None
 
 
-def check_fraction(study: Study) -> Iterator[Fault]:
-    """Find what makes a fraction one that cannot be measured, or contradicts other keys."""
+def check_fraction(study: Study) -> Fault | None:
+    """Say what makes a fraction one that cannot be measured, or contradicts other keys; None: nothing."""
     keys = [key for key in ("fraction", "generators", "design") if getattr(study, key) not in (None, [])]
     if not keys:
-        if study.foldover is not False:
-            why = "turns a fraction round, and there is none: set study.fraction, study.generators or study.design"
-            yield Fault(("study", "foldover"), why)
-        return
-    path: Path = ("study", keys[0])
-    if len(keys) > 1:
-        yield Fault(("study", keys[1]), f"cannot be used with study.{keys[0]}: keep one of them")
-        return
-    for other in ("treatments", "exclude"):
-        if getattr(study, other):
-            why = f"cannot be used with study.{keys[0]}, which chooses the treatments: remove one of them"
-            yield Fault(("study", other), why)
-            return
+        why = "turns a fraction round, and there is none: set study.fraction, study.generators or study.design"
+        return Fault(("study", "foldover"), why) if study.foldover is not False else None
+    key, *others = keys
+    if others:
+        return Fault(("study", others[0]), f"cannot be used with study.{key}: keep one of them")
+    path: Path = ("study", key)
+    chosen = next((other for other in ("treatments", "exclude") if getattr(study, other)), None)
+    if chosen is not None:
+        why = f"cannot be used with study.{key}, which chooses the treatments: remove one of them"
+        return Fault(("study", chosen), why)
     names = two_level(study)
-    least = 2 if keys[0] == "design" else 3
+    least = 2 if key == "design" else 3
     if len(names) < least:
         why = f"needs {least} or more factors of two settings, and there {'is' if len(names) == 1 else 'are'}"
-        yield Fault(path, f"{why} {len(names) or 'none'}: measure all combinations, or split settings into factors")
-        return
-    if keys[0] == "design":
+        return Fault(path, f"{why} {len(names) or 'none'}: measure all combinations, or split settings into factors")
+    if key == "design" and len(names) > LARGEST_BURMAN:
         why = f"has {len(names)} factors of two settings: Plackett-Burman designs have up to {LARGEST_BURMAN} here"
-        wrong = [Fault(path, why)] if len(names) > LARGEST_BURMAN else []
-    else:
-        wrong = list((_check_fraction if keys[0] == "fraction" else _check_generators)(study, names))
-    yield from wrong or _check_foldover(study, names)
+        return Fault(path, why)
+    wrong = _check_part(study, names) if key == "fraction" else _check_generators(study, names)
+    return wrong or _check_foldover(study, names)
 
 
-def _check_fraction(study: Study, names: tuple[str, ...]) -> Iterator[Fault]:
+def _check_part(study: Study, names: tuple[str, ...]) -> Fault | None:
     path: Path = ("study", "fraction")
     text, count = study.fraction or "", len(names)
     generated = _generated(text)
     if generated is None:
-        yield Fault(path, f'"{text}" is no fraction of a two-level design: write "1/2", "1/4", "1/8", ...')
-        return
+        return Fault(path, f'"{text}" is no fraction of a two-level design: write "1/2", "1/4", "1/8", ...')
     # 2^b - 1 columns are all that b basic factors have
     most = max(p for p in range(count) if count <= 2 ** (count - p) - 1)
     if generated > most:
         fewest = f'the smallest fraction is "1/{2**most}", {plural(2 ** (count - most), "run")}'
-        yield Fault(path, f"{text} of 2^{count} cannot separate {plural(count, 'factor')} from each other: {fewest}")
-    elif minimum_aberration(count, generated) is None:
+        return Fault(path, f"{text} of 2^{count} cannot separate {plural(count, 'factor')} from each other: {fewest}")
+    if minimum_aberration(count, generated) is None:
         held = f"the table has up to {MOST_TABLED} factors in 4 to 128 runs, and every 1/2"
-        yield Fault(path, f"{text} of 2^{count} is not in the table: {held}; write study.generators instead")
+        return Fault(path, f"{text} of 2^{count} is not in the table: {held}; write study.generators instead")
+    return None
 
 
-def _check_generators(study: Study, names: tuple[str, ...]) -> Iterator[Fault]:
-    if len(names) > len(LETTERS):
-        yield Fault(("study", "generators"), f"are for up to {len(LETTERS)} factors of two settings, not {len(names)}")
-        return
+def _check_generators(study: Study, names: tuple[str, ...]) -> Fault | None:
+    path: Path = ("study", "generators")
+    if study.generators and len(names) > len(LETTERS):
+        return Fault(path, f"are for up to {len(LETTERS)} factors of two settings, not {len(names)}")
     if len(study.generators) > MOST_GENERATORS:
-        yield Fault(("study", "generators"), f"are {len(study.generators)}; at most {MOST_GENERATORS} are possible")
-        return
+        return Fault(path, f"are {len(study.generators)}; at most {MOST_GENERATORS} are possible")
     found: list[Generator] = []
     for index, text in enumerate(study.generators):
-        path: Path = ("study", "generators", index)
         try:
-            found.append(generator(text, names))
+            own = generator(text, names)
         except ValueError as problem:
-            yield Fault(path, str(problem))
-            return
-        if found[-1].factor in [own.factor for own in found[:-1]]:
-            yield Fault(path, f"{names[found[-1].factor]} has a generator already: give each factor one")
-            return
+            return Fault((*path, index), str(problem))
+        if own.factor in [other.factor for other in found]:
+            return Fault((*path, index), f"{names[own.factor]} has a generator already: give each factor one")
+        found.append(own)
     made = {own.factor for own in found}
     for index, own in enumerate(found):
         again = next((place for place in own.product.places if place in made), None)
         if again is not None:
             why = f"{study.generators[index]}: {names[again]} is generated itself: use basic factors on the right"
-            yield Fault(("study", "generators", index), why)
-            return
+            return Fault((*path, index), why)
     short = next((word for word in subgroup(own.word for own in found) if len(word) < 3), None)
     if short is not None:
         both = " and ".join(names[place] for place in short.places)
-        yield Fault(("study", "generators"), f"make {both} one factor, which nothing could separate: change one")
+        return Fault(path, f"make {both} one factor, which nothing could separate: change one")
+    return None
 
 
-def _check_foldover(study: Study, names: tuple[str, ...]) -> Iterator[Fault]:
+def _check_foldover(study: Study, names: tuple[str, ...]) -> Fault | None:
     path: Path = ("study", "foldover")
     if isinstance(study.foldover, str) and study.foldover not in names:
         known = ", ".join(names)
-        yield Fault(path, f'"{study.foldover}" is no factor of two settings: write true, or one of {known}')
-        return
+        return Fault(path, f'"{study.foldover}" is no factor of two settings: write true, or one of {known}')
     found = fraction_of(study)
-    if found is None or not found.fold or found.size > 2**14:
-        return
-    first, second = found.blocks()
-    if set(first) & set(second):
-        way = "write the name of one factor" if study.foldover is True else "write true, or another factor"
-        yield Fault(path, f"would measure treatments of the first block again: {way}, or leave it out")
+    if found is not None and found.fold and found.size <= 2**14:
+        first, second = found.blocks()
+        if set(first) & set(second):
+            way = "write the name of one factor" if study.foldover is True else "write true, or another factor"
+            return Fault(path, f"would measure treatments of the first block again: {way}, or leave it out")
+    return None
 
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZabcdefghjklmnopqrstuvwxyz"
@@ -344,54 +336,35 @@ class Generator:
         """The defining word that it gives."""
         return Word(1 << self.factor) * self.product
 
-    def named(self, names: Sequence[str] = LETTERS, between: str = "") -> str:
-        """Write it by letters, "D=AB", or by other names."""
-        return f"{names[self.factor]}={self.product.named(names, between)}"
+    def named(self) -> str:
+        """Write it by letters, "D=AB"."""
+        return f"{LETTERS[self.factor]}={self.product.named()}"
 
 
 def generator(text: str, names: Sequence[str]) -> Generator:
     """Read a generator.
 
     Args:
-        text: "D=AB" or "D=-AB" by letters, "clients=load:policy" or "clients = load * policy" by names.
-        names: of the factors with two settings, in order.
+        text: "D=AB" or "D=-AB", by letters.
+        names: of the factors with two settings, in order; where each is a letter, those are meant.
 
     Raises:
         ValueError: it is no generator; the message says why.
     """
-    left, equals, right = text.partition("=")
-    right = right.strip()
-    sign = -1 if right.startswith("-") else 1
-    right = right.removeprefix("-").removeprefix("+").strip()
-    if not equals or not left.strip() or not right:
-        raise ValueError('is not a generator: write "D=AB", or "clients=load:policy" with names of factors')
-    (factor,) = _places(left.strip(), names)[:1]
-    if len(_places(left.strip(), names)) > 1:
-        raise ValueError(f"{left.strip()} is several factors: on the left of = stands one")
-    product = Word(0, sign)
-    for place in _places(right, names):
-        product *= Word(1 << place)
+    found = _GENERATOR.fullmatch(text)
+    if found is None:
+        raise ValueError('is not a generator: write "D=AB"')
+    letters = "".join(names) if all(len(name) == 1 for name in names) else LETTERS[: len(names)]
+    for letter in found["factor"] + found["product"]:
+        if letter not in letters:
+            known = ", ".join(f"{a}={b}" if a != b else a for a, b in zip(letters, names, strict=False))
+            raise ValueError(f'"{letter}" is no letter of a factor with two settings; there are {known}')
+    product = Word(0, -1 if found["sign"] == "-" else 1)
+    for letter in found["product"]:
+        product *= Word(1 << letters.index(letter))
     if len(product) < 2:
-        raise ValueError(f"{right} is a product of fewer than two factors, which could not be told apart")
-    return Generator(factor, product)
-
-
-def _places(text: str, names: Sequence[str]) -> list[int]:
-    """Return the numbers of the factors that a side of a generator names."""
-    parts = [part.strip() for part in text.replace("*", ":").split(":")]
-    if len(parts) > 1 or text in names:
-        unknown = next((part for part in parts if part not in names), None)
-        if unknown is not None:
-            raise ValueError(f'"{unknown}" is no factor with two settings; those are {", ".join(names)}')
-        return [names.index(part) for part in parts]
-    letters = names if all(len(name) == 1 for name in names) else LETTERS[: len(names)]
-    unknown = next((letter for letter in text if letter not in letters), None)
-    if unknown is not None:
-        known = ", ".join(
-            f"{letter}={name}" if letter != name else name for letter, name in zip(letters, names, strict=False)
-        )
-        raise ValueError(f'"{unknown}" in "{text}" is neither a letter nor a name of a factor; there are {known}')
-    return [letters.index(letter) for letter in text]
+        raise ValueError(f"{found['product']} is a product of fewer than two factors, which could not be told apart")
+    return Generator(letters.index(found["factor"]), product)
 
 
 def subgroup(words: Iterable[Word]) -> tuple[Word, ...]:

@@ -469,7 +469,7 @@ def _check_parts(study: Study, config: Config) -> Iterator[Fault]:
         yield from _check_settings(study, partial, path)
     if study.treatments is not None:
         yield from _check_listed(study, study.treatments)
-    yield from check_fraction(study)
+    yield from filter(None, [check_fraction(study)])
     yield from check_commands(study, config)
 
 

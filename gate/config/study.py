@@ -135,7 +135,7 @@ class Study(Table, frozen=True, kw_only=True):
     fraction: str | None = None
     """Measure this part of the combinations of two-setting factors: "1/2", "1/4", ..."""
     generators: list[str] = []
-    """The same by its generators: "D=AB", or "clients=load:policy". A is the first such factor."""
+    """The same by its generators: "D=AB". A is the first factor with two settings, B the second."""
     design: Literal["plackett-burman"] | None = None
     """Screen up to 47 two-setting factors in the next multiple of 4 runs (not 28, 36), without interactions."""
     foldover: bool | str = False

@@ -233,20 +233,13 @@ _MOST = 3
 """Tables that are named."""
 _CREEP = ("creep",)
 """The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
-_COLUMNS = ("success", "unit", "metric")
+_DETECTABLE = 'write detectable = "threshold", or a size that must show'
 _GONE: Mapping[Path, str] = {
-    ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
-    ("benchmark", "priority"): 'write it into the command, as ["nice", "-n", "5", "./bench"]: remove it',
-    ("benchmark", "service", "grace"): "a service has 3 s to end in: remove it",
     ("plan", "pairing"): "base and head take turns: remove it",
-    ("gate", "resampling"): 'write it behind the interval: interval = "bootstrap:RRN"',
-    **dict.fromkeys(
-        (("gate", "show"), ("override", "show")), 'write detectable = "threshold", or a size that must show'
-    ),
-    **{("benchmark", f"{each}_column"): f'write column = {{value = "...", {each} = "..."}}' for each in _COLUMNS},
-    ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them",
+    ("gate", "show"): _DETECTABLE,
+    ("override", "show"): _DETECTABLE,
 }
-"""Keys that there were, and what to do instead."""
+"""Keys that designs and examples have, and what to do instead."""
 _ELSEWHERE = {
     **dict.fromkeys(("sample_size", "min_rounds", "rounds"), "plan.builds, and plan.starts of each"),
     **dict.fromkeys(("measurement_time", "max_time", "min_time"), "plan.budget: how often is found out within it"),

@@ -92,15 +92,11 @@ def profiles(source: Source) -> tuple[str, list[Process]]:
             process.parts.append([])
         elif process.parts:
             # the totals behind the costs are the summary before them, which cachegrind writes at the end
-            process.parts[-1] = _numbers(text, place)
+            words = text.replace(",", "").split()
+            if not all(word.isdigit() and len(word) <= 20 for word in words):
+                raise OutputError(f"line {place}: {text!r} are no counts of events")
+            process.parts[-1] = list(map(int, words))
     return creator, list(found.values()) or [process]
-
-
-def _numbers(text: str, place: int) -> list[int]:
-    words = text.replace(",", "").split()
-    if not all(word.isdigit() and len(word) <= 20 for word in words):
-        raise OutputError(f"line {place}: {text!r} are no counts of events")
-    return [int(word) for word in words]
 
 
 def instructions(files: Iterable[bytes]) -> int:

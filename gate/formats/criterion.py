@@ -66,11 +66,7 @@ def recognises(source: Source) -> bool:
     """Return whether a folder holds benchmark.json beside samples, or what is printed a time."""
     if source.is_folder and source.path is not None:
         return next(_folders(source.path), None) is not None
-    return any(map(_is_time, source.head.lines))
-
-
-def _is_time(line: str) -> bool:
-    return (found := _LINE.fullmatch(line)) is not None and found["what"] == "time"
+    return any(found["what"] == "time" for found in map(_LINE.fullmatch, source.head.lines) if found)
 
 
 def read(source: Source) -> Iterator[Result]:

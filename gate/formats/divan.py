@@ -9,6 +9,7 @@ from gate.formats.parts.live import printed
 from gate.formats.parts.output import number
 from gate.formats.parts.result import Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
+from gate.model.digits import Digits
 from gate.units import to_base
 
 FORMAT = Format(title="divan (standard output of `cargo bench`)", again="process")
@@ -65,7 +66,7 @@ def _times(name: str, columns: list[str], place: int) -> list[Aggregate | Failed
     times = {key: time for key, cell in zip(_COLUMNS, cells, strict=False) if (time := _TIME.fullmatch(cell))}
     seconds = dict[str, float]()
     for key, time in times.items():
-        seconds[key] = number(time[1].encode()) * (_DAY if time[2] == "d" else to_base(time[2])[1])
+        seconds[key] = number(time[1].encode(), Digits) * (_DAY if time[2] == "d" else to_base(time[2])[1])
     if not any(cells) or (not seconds and cells[0] == "(ignored)"):
         return []
     # samples come behind the mean: without them a unit may be cut off, "m" of "ms"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Set
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -41,12 +41,8 @@ class _Bench(msgspec.Struct):
     unit: Any = None
 
 
-class _Commit(msgspec.Struct):
-    id: str | None = None
-
-
 class _Entry(msgspec.Struct):
-    commit: _Commit = msgspec.field(default_factory=_Commit)
+    commit: dict[str, Any] = {}
     date: float | None = None
     tool: str = ""
     benches: list[_Bench] = []
@@ -73,11 +69,10 @@ def read(source: Source) -> Iterator[Result]:
     plain = text[begins.end() if begins else 0 :].strip().removesuffix(";")
     data = Source(source.name, None, plain.encode()).document(_Data, "the data, which the action writes as JSON,")
     found = [(suite, entry) for suite, entries in data.entries.items() for entry in entries]
-    # suites have their own lists, so one commit stands at several places
-    found.sort(key=lambda each: each[1].date or 0.0)
     seen: Counter[tuple[str, str]] = Counter()
-    for suite, entry in found:
-        commit = (entry.commit.id or "")[:_SHORT]
+    # suites have their own lists, so one commit stands at several places
+    for suite, entry in sorted(found, key=lambda each: each[1].date or 0.0):
+        commit = str(entry.commit.get("id") or "")[:_SHORT]
         date = ""
         if entry.date is not None:
             with contextlib.suppress(ValueError, OverflowError, OSError):
@@ -87,19 +82,22 @@ def read(source: Source) -> Iterator[Result]:
         seen[suite, commit] += 1
         names = {str(bench.name) for bench in entry.benches}
         for bench in entry.benches:
-            yield from _of_bench(bench, entry.tool, names, labels, execution)
+            yield from _of_bench(bench, entry.tool, names, partial(aggregate, labels=labels, execution=execution))
 
 
-def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:
+def _of_bench(bench: _Bench, tool: str, names: Set[str], made: Callable[..., Result]) -> Iterator[Result]:
     """Yield the value of a benchmark.
 
     Args:
         tool: of the suite, as the action names it.
         names: of all benchmarks beside it.
+        made: makes the aggregate of its commit.
     """
     name, unit = str(bench.name), str(bench.unit or "")
-    value, own = _number(bench.value), written(unit)
-    made = partial(aggregate, labels=labels, execution=execution)
+    value, own = number(bench.value), written(unit)
+    if isinstance(bench.value, str):
+        with contextlib.suppress(ValueError):
+            value = Digits(bench.value) if bench.value.isascii() and "_" not in bench.value else None
     if tool != "go":
         # a custom tool is named by the direction that it takes for better
         better: Better | None = "higher" if tool in _BIGGER else "lower" if tool in _CUSTOM else None
@@ -111,12 +109,3 @@ def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, st
         # as go's adapter: MB of 10**6 B, and the unit is kept
         own = Written(first) if first == "MB/s" else written(first)
         yield made(called, kind, "mean", value, unit=own.unit, scale=own.scale)
-
-
-def _number(value: Any) -> float | None:
-    if not isinstance(value, str):
-        return number(value)
-    try:
-        return Digits(value) if value.isascii() and "_" not in value else None
-    except ValueError:
-        return None

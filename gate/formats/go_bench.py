@@ -18,7 +18,7 @@ import msgspec
 
 from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, shown, why_unusable
-from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
+from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 from gate.model.digits import Digits
@@ -591,7 +591,7 @@ def _names(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> dict[s
 
     name = visible(raw.removesuffix(suffix))
     certain = announced or not suffix or not raw.endswith(suffix)
-    otherwise = None if certain else Otherwise(visible(raw), labelled(visible(raw), ""))
+    otherwise = None if certain else (visible(raw), labelled(visible(raw), ""))
     return {"benchmark": name, "labels": labelled(name, suffix), "otherwise": otherwise}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -83,7 +83,9 @@ def read(source: Source) -> Iterator[Result]:
             host = {key: value for key in named if (value := getattr(result, key)) or isinstance(value, list)}
             about = About(host=host, tool=f"JMH {result.jmhVersion}" if result.jmhVersion else "JMH")
             yield about
-        name = _named(result.benchmark, result.params, result.mode)
+        # named by the parameters, in the order of their names, and the mode
+        shown = ",".join(f"{key}={value}" for key, value in sorted((result.params or {}).items()))
+        name = f"{result.benchmark}:{{{shown}}}:{result.mode}" if shown else f"{result.benchmark}:{result.mode}"
         labels = {**(result.params or {}), "mode": result.mode}
         if result.threads is not None:
             labels["threads"] = f"{result.threads:g}"
@@ -134,10 +136,9 @@ def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> Ag
 
 
 def _number(value: _Number | None) -> float | None:
-    try:
+    with contextlib.suppress(OutputError):
         return None if value is None else _number_of(value)
-    except OutputError:
-        return None
+    return None
 
 
 def _secondary(name: str) -> str:
@@ -153,12 +154,6 @@ def failed(text: str) -> str | None:
             return visible(name)
         name = found["name"]
     return None
-
-
-def _named(benchmark: str, params: Mapping[str, str] | None, mode: str) -> str:
-    """Name a benchmark by its parameters, in the order of their names, and its mode."""
-    shown = ",".join(f"{name}={value}" for name, value in sorted((params or {}).items()))
-    return f"{benchmark}:{{{shown}}}:{mode}" if shown else f"{benchmark}:{mode}"
 
 
 def _forks(metric: _Scores) -> list[list[float]]:

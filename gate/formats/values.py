@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import io
-import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
-from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
-from gate.model.digits import FEW, Digits
+from gate.formats.parts.output import (
+    Numbers,
+    OutputError,
+    Series,
+    checked,
+    number,
+    plain_metric,
+    refuse_cut_off,
+    shown,
+    usable,
+)
+from gate.model.digits import FEW
 from gate.units import meant, to_base
 
-_PART = 100_000
 _VARIED = 20
-"""Different values of all metrics, of which none can have so few that its rounding does not average out."""
+"""Different values of a metric, where there is JSON, of which the text is gone: the rounding of more averages out."""
 
 
 class _Line(msgspec.Struct):
@@ -37,90 +45,52 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
         OutputError: a line that is not such a value, by its number from 1; a time or size below 0; units that do not
             go together; a last line without a newline.
     """
-    found = _all_json(data, units) if data.lstrip()[:1] == b"{" else _all_plain(data, units)
-    if found is None:
-        found = _line_by_line(data, units)
+    found = _read(data, units, checks=False)
+    if not all(usable(each.values, each.unit) for each in found.values()):
+        # again, to say which line it is
+        _read(data, units, checks=True)
     refuse_cut_off(data, "the output")
     return found
 
 
-def _all_plain(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series] | None:
-    """Read many plain numbers fast; None where something is not plain, or wrong: then the line must be found."""
-    # float() would take 1_000
-    if b"_" in data:
-        return None
-    read: list[float] = []
-    numbers = map(float, filter(bytes.strip, io.BytesIO(data)))
-    try:
-        # in parts: a signal, such as that of a time limit, is not handled within one
-        while part := list(itertools.islice(numbers, _PART)):
-            read += part
-    except ValueError:
-        return None
-    if not read:
-        return {}
-    if len(set(read)) <= FEW:
-        # one for all that are written alike
-        known: dict[bytes, Digits] = {}
-        read = [known.get(line) or known.setdefault(line, Digits(line)) for line in io.BytesIO(data) if line.strip()]
-    name, found = plain_metric(units), dict[str, Series]()
-    scale = _scale(name, None, units, found)
-    values = read if scale == 1 else [value * scale for value in read]
-    return {name: Series(found[name].unit, values)} if usable(values, found[name].unit) else None
-
-
-def _all_json(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series] | None:
-    """Read many JSON lines fast; None as above."""
-    found: dict[str, Series] = {}
-    appends: dict[tuple[str, str | None], tuple[float, Callable[[float], None]]] = {}
-    try:
-        lines = _DECODER.decode_lines(data)
-        # it would take several objects on one line, and one on several
-        if len(lines) != sum(map(bool, map(bytes.strip, io.BytesIO(data)))):
-            return None
-        # of JSON the text is gone
-        of: Callable[[float], float] = Digits.shortest if len({line.value for line in lines}) <= _VARIED else float
-        for line in lines:
-            key = (line.metric, line.unit)
-            known = appends.get(key)
-            if known is None:
-                scale = _scale(line.metric, line.unit, units, found)
-                known = appends[key] = scale, found[line.metric].values.append
-            known[1](of(line.value) * known[0])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OutputError):
-        return None
-    return found if "" not in found and all(usable(each.values, each.unit) for each in found.values()) else None
-
-
-def _line_by_line(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
-    plain = plain_metric(units)
-    found: dict[str, Series] = {}
+def _read(data: bytes, units: Mapping[str, str | None], *, checks: bool) -> dict[str, Series]:
+    plain, most = plain_metric(units), _VARIED if b"{" in data else FEW
+    found: dict[str, Numbers] = {}
     scales: dict[tuple[str, str | None], float] = {}
-    for place, raw in enumerate(data.split(b"\n"), 1):
+    for place, raw in enumerate(io.BytesIO(data), 1):
         line = raw.strip()
         if not line:
             continue
         try:
-            if line.startswith(b"{"):
+            is_json = line.startswith(b"{")
+            if is_json:
                 read = _DECODER.decode(line)
-                name, value, unit = read.metric, Digits.shortest(read.value), read.unit
+                name, value, unit = read.metric, read.value, read.unit
                 if not name:
                     raise OutputError(f"{shown(line)}: the metric has no name")
             else:
-                name, value, unit = plain, number(line), None
+                name, value, unit = plain, number(line, float), None
             scale = scales.get((name, unit))
             if scale is None:
-                scale = scales[name, unit] = _scale(name, unit, units, found)
-            found[name].values.append(checked(value * scale, found[name].unit, line))
+                base, scale = _known_unit(name, unit, units, found)
+                found.setdefault(name, Numbers(base, most))
+                scales[name, unit] = scale
+            numbers = found[name]
+            value = numbers.add(value, scale, None if is_json else line)
+            if checks:
+                checked(value, numbers.unit, line)
         except OutputError as error:
             raise OutputError(f"line {place} of the output: {error}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             reason = str(error).replace("`", "").removesuffix(" - at $")
             raise OutputError(f"line {place} of the output: {shown(line)}: {reason}") from None
-    return found
+    return {name: each.series for name, each in found.items()}
 
 
-def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: dict[str, Series]) -> float:
+def _known_unit(
+    name: str, unit: str | None, units: Mapping[str, str | None], found: Mapping[str, Numbers]
+) -> tuple[str, float]:
+    """Return the base unit of a value, and what takes it there; refuse another one than that of the values before."""
     said = unit if unit is not None else units.get(name)
     known = meant(said or "")
     if known is not None:
@@ -130,8 +100,7 @@ def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: 
     expected = found[name].unit if name in found else base if declared is None else to_base(declared)[0]
     if base != expected:
         raise OutputError(f"{name!r} is in {base or 'counts'!r} here and in {expected or 'counts'!r} elsewhere")
-    found.setdefault(name, Series(base, []))
-    return factor
+    return base, factor
 
 
 LIVE = parse

@@ -113,7 +113,7 @@ def open_project(
             way = "to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides"
             if error.errors[1:]:
                 raise together([*error.errors, ConfigError("", way)]) from None
-            raise ConfigError("", f"{error}; {way}", excerpt=error.excerpt) from None
+            raise ConfigError("", f"{error}; {way}") from None
         yield project
 
 

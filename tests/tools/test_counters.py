@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -84,18 +83,6 @@ def test_they_pass_on_how_the_program_ended(request: pytest.FixtureRequest, name
         (tmp_path / "plain").write_text("x")
         plain = Unusable('cannot start: "./plain" is not executable', "", True)
         assert collected(instrument, tmp_path, ["./plain"]) == plain
-
-
-def test_perf_in_another_language(perf: Instrument, tmp_path: Path) -> None:
-    localedef = shutil.which("localedef")
-    if localedef is None or not Path("/usr/share/i18n/locales/de_DE").exists():
-        pytest.skip("absent: sources of locales (the package is called locales)")
-    subprocess.run([localedef, "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], check=True)
-    german = ENVIRONMENT | {"LOCPATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8"}
-    assert all(0.01 <= value < 5 for value in good(collected(perf, tmp_path, ["sleep", "0.01"], german))["time"].values)
-    ended = collected(perf, tmp_path, "kill -SEGV $$", german)
-    assert isinstance(ended, Unusable)
-    assert ended.status == "signal SIGSEGV"
 
 
 def test_callgrind_repeats_to_the_instruction(callgrind: Instrument, tmp_path: Path) -> None:

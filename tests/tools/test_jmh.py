@@ -59,21 +59,6 @@ def test_the_other_modes_and_a_failure_that_is_never_passed_over(project: Path) 
     assert status(of(project, "Others", *own, fail=True)) == f"JMH reports a failure of {OTHERS}.fails"
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (["nothing"], "exit 1: No matching benchmarks. Miss-spelled regexp?"),
-        (["-i", "x"], "exit 1: Error parsing command line: Cannot parse argument 'x' of option i"),
-        (
-            ["Others.shot", "-rff", "own.json"],
-            "the command has its own -rff: write `-rf json -rff {output}`, or leave both out",
-        ),
-    ],
-)
-def test_commands_that_give_nothing(project: Path, options: list[str], why: str) -> None:
-    assert status(of(project, *options)) == why
-
-
 def test_its_file(project: Path) -> None:
     options = ["-p", "size=10", "-bm", "thrpt", "-f", "2", "-i", "3", "-r", "5ms", "-wi", "0"]
     file = ["-p", "text=a b", "-rf", "json", "-rff", "out.json"]

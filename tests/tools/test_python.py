@@ -55,19 +55,6 @@ def test_pytest_benchmark(folder: Path) -> None:
     assert good(found).failures["test_suite.py::test_pedantic"].status == why
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        (["-k", "nothing"], "exit 5: pytest collected no tests"),
-        (["-k", "plain"], "pytest-benchmark wrote nothing: no test that ran uses its fixture"),
-        (["-p", "no:benchmark"], "exit 4: pytest does not know --benchmark-json"),
-    ],
-)
-def test_pytest_benchmark_that_does_not_run(folder: Path, more: list[str], why: str) -> None:
-    need_module("pytest_benchmark")
-    assert status(of(PytestBenchmark(), folder, [*PYTEST, *more])).startswith(why)
-
-
 def test_pytest_benchmark_beside_xdist(folder: Path) -> None:
     need_module("pytest_benchmark", "xdist")
     why = "exit 4: pytest-xdist, which switches benchmarks off, is on: add -n 0 to the command"
@@ -105,37 +92,6 @@ def test_pyperf(folder: Path) -> None:
     assert counts(found) == {"upper a b/'c'\"d\"\\t🐢": (1, 3), "sum": (1, 3), "seed": (1, 3)}
     assert counts(found, "memory") == {"size": (1, 3)}
     assert counts(found, "count") == {"answer": (1, 3)}
-
-
-@pytest.mark.parametrize(("more", "workers"), [([], 2), (["--loops=8"], 1)])
-def test_pyperf_timeit_passes_the_environment_and_calibrates_without_loops_only(
-    folder: Path, more: list[str], workers: int
-) -> None:
-    need_module("pyperf")
-    note = "import os; open('workers', 'a').write(f'{os.environ[\"PERFGATE_TEST_OWN\"]} {os.getpid()}\\n')"
-    command = [PYTHON, "-m", "pyperf", "timeit", "--min-time=0.001", "-s", note, "sum(range(10))", *more]
-    assert counts(of(Pyperf(), folder, command)) == {"timeit": (0, 3)}
-    noted = set((folder / "workers").read_text().splitlines())
-    assert (len(noted), all(line.startswith("set ") for line in noted)) == (workers, True)
-
-
-def test_pyperf_as_text_with_options_of_ones_own(folder: Path) -> None:
-    need_module("pyperf")
-    command = f"'{PYTHON}' -m pyperf command -p 2 -n 1 -w 1 -l 1 -q --name=x -o {{output}} true"
-    assert counts(of(Pyperf(), folder, command)) == {"x": (0, 2)}
-
-
-def test_pyperf_that_does_not_run(folder: Path) -> None:
-    need_module("pyperf")
-    (folder / "plain.py").write_text("import argparse\nargparse.ArgumentParser().parse_args()\n")
-    (folder / "bad.py").write_text(
-        "import pyperf\nr = pyperf.Runner()\nr.bench_func('good', len, '')\nr.bench_func('bad', lambda: 1 / 0)\n"
-    )
-    why = "exit 2: the program does not take pyperf's options"
-    assert status(of(Pyperf(), folder, [PYTHON, "plain.py"])).startswith(why)
-    found = of(Pyperf(), folder, [PYTHON, "bad.py", "--min-time=0.001"])
-    assert status(found) == "exit 1"
-    assert isinstance(found, Unusable) and "ZeroDivisionError" in found.stderr
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.json.gz"])

@@ -91,12 +91,8 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         fuzzes = package["metadata"].get("cargo-fuzz") or _FUZZERS & set(package["dependencies"])
         for target in _targets(tree, package, folder, default):
             label = f"{target[0]} {target[1].name}"
-            if not _NAME.fullmatch(target[1].name) or not _NAME.fullmatch(target[1].package):
-                rows.append(Row(label, "left out: its name cannot stand in a command"))
-            elif fuzzes or "fuzz_target!" in target[1].text:
-                rows.append(Row(label, "left out: a fuzz target has no end"))
-            elif "#![no_main]" in target[1].text:
-                rows.append(Row(label, "left out: it has no main() of its own"))
+            if (why := _unusable(target[1], fuzzes=bool(fuzzes))) is not None:
+                rows.append(Row(label, f"left out: {why}"))
             elif target[0] == "bench":
                 benches.append(target[1])
             else:
@@ -122,6 +118,15 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         measured = placeholder() if wanting is None else program(_made(tree, wanting), None)
         found = Found("cargo", "Cargo.toml, without benches or tests", [measured], f"cargo build --release {_TARGET}")
     return _with_lock(tree, replace(found, rows=[*found.rows, *rows], place=packages[0][0]["place"]))
+
+
+def _unusable(target: _Target, *, fuzzes: bool) -> str | None:
+    """Say why a target cannot be measured; None: it can, as far as its source tells."""
+    if not _NAME.fullmatch(target.name) or not _NAME.fullmatch(target.package):
+        return "its name cannot stand in a command"
+    if fuzzes or "fuzz_target!" in target.text:
+        return "a fuzz target has no end"
+    return "it has no main() of its own" if "#![no_main]" in target.text else None
 
 
 def _with_lock(tree: Tree, found: Found) -> Found:

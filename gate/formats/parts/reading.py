@@ -22,7 +22,7 @@ from gate.writing.phrases import unread
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
 _OURS = re.compile(r'\{"type": ?"[a-z]')
-"""How lines of measurements begin; k6 has types of its own."""
+"""How lines of measurements begin; other tools have types of their own."""
 R = TypeVar("R", Measured, Aggregate, Failed)
 N = TypeVar("N", bound=Measured | Failed)
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
@@ -228,7 +228,7 @@ def named_alike(readings: Sequence[Reading]) -> list[Reading]:
     certain: set[str] = set()
     for reading in readings:
         own: list[Measured | Failed] = [*reading.measured, *reading.failed]
-        found.update({r.benchmark or "" for r in own} | {r.otherwise.benchmark for r in own if r.otherwise})
+        found.update({r.benchmark or "" for r in own} | {r.otherwise[0] for r in own if r.otherwise})
         certain |= {r.benchmark for r in reading.measured if r.otherwise is None}
     return [_named_as(reading, found, certain) for reading in readings]
 
@@ -239,7 +239,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
     others: defaultdict[str, set[str]] = defaultdict(set)
     for each in reading.measured:
         if each.otherwise is not None:
-            ending, other = _ending(each), each.otherwise.benchmark
+            ending, other = _ending(each), each.otherwise[0]
             sums[ending] += found[other] - found[each.benchmark]
             others[ending].add(other)
     whole = {ending for ending, of in others.items() if sums[ending] > 0 or (not sums[ending] and of <= certain)}
@@ -247,14 +247,14 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
         return reading
 
     def named(each: N) -> N:
-        other = each.otherwise
-        if other is None:
+        if each.otherwise is None:
             return each
+        other, labels = each.otherwise
         # what failed may stand under its bare name, whatever ends the others
-        alone = isinstance(each, Failed) and found[other.benchmark] > found[each.benchmark or ""]
+        alone = isinstance(each, Failed) and found[other] > found[each.benchmark or ""]
         if not alone and _ending(each) not in whole:
             return each
-        return msgspec.structs.replace(each, benchmark=other.benchmark, labels=other.labels, otherwise=None)
+        return msgspec.structs.replace(each, benchmark=other, labels=labels, otherwise=None)
 
     return msgspec.structs.replace(
         reading, measured=[named(r) for r in reading.measured], failed=[named(r) for r in reading.failed]
@@ -262,7 +262,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
 
 
 def _ending(each: Measured | Failed) -> str:
-    return each.otherwise.benchmark.removeprefix(each.benchmark or "") if each.otherwise else ""
+    return each.otherwise[0].removeprefix(each.benchmark or "") if each.otherwise else ""
 
 
 def columns(reading: Reading) -> Iterator[tuple[str, Reading]]:

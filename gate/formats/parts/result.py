@@ -25,11 +25,8 @@ MOST = 2**53
 """The largest whole number that every reader of JSON keeps."""
 
 
-class Otherwise(msgspec.Struct, frozen=True):
-    """What a result is called if what ends its name in the file is a part of it."""
-
-    benchmark: str
-    labels: dict[str, str]
+Otherwise = tuple[str, dict[str, str]]
+"""Name and labels of a result if what ends its name in the file is a part of it."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -54,11 +54,6 @@ class Head:
         """Its lines that are not blank; the last may be cut off."""
         return [line for line in self.text.split("\n") if line.strip()]
 
-    @property
-    def first(self) -> str:
-        """Its first line that is not blank; "" where there is none."""
-        return self.lines[0] if self.lines else ""
-
     @cached_property
     def json(self) -> Any:
         """The JSON document that it begins, as far as it goes; None where it is none, or JSON lines."""

@@ -125,28 +125,6 @@ def test_what_builds_may_write_besides_their_trees_is_of_the_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("gate.threshold", "--set gate.threshold: did you mean gate.threshold=VALUE?"),
-        ("threshold=3%", "--set threshold=3%: did you mean gate.threshold=3%?"),
-        ("gate.thresold=3%", "--set gate.thresold=3%: gate.thresold: unknown key; did you mean threshold?"),
-        (
-            "plan.builds=x",
-            '--set plan.builds=x: plan.builds: expected a whole number or a table, got "x"; write e.g. builds = {min = 4}',
-        ),
-        (
-            "build.perturb=true",
-            "--set build.perturb=true: build.perturb: expected a list, got true; write e.g. perturb",
-        ),
-    ],
-)
-def test_a_wrong_set_option_is_named(option: str, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        resolve(BASE, HEAD, rules="base", sets=[option])
-    assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("rule", "glob", "known"),
     [
         ('[[override]]\nbenchmark = "b"', "b", ["a", "gone"]),

@@ -10,7 +10,6 @@ from gate.config.treatments import (
     Job,
     Planned,
     applied,
-    baseline,
     build_command,
     build_environment,
     builds_of,
@@ -22,9 +21,9 @@ from gate.config.treatments import (
     spread,
     treatments,
 )
-from gate.config.types import Benchmark, BuildTable, Config
+from gate.config.types import Benchmark, BuildTable
 from gate.model.study import Factor
-from tests.gate.config.reading import config, study
+from tests.gate.config.reading import study
 
 
 def planned(found: Study, *builds: BuildTable) -> tuple[Planned, ...]:
@@ -215,35 +214,6 @@ def test_what_executions_see() -> None:
         "X_Y": "3",
         **{f"PERFGATE_FACTOR_{name}": value for name, value in factors.items()},
     }
-
-
-def test_outside_a_study_commands_have_the_first_settings() -> None:
-    text = """
-[build]
-command = ["make", "{opt}", "{side}"]
-[[benchmark]]
-name = "b"
-command = "./b {clients} {output} {side}"
-service = { command = "s {clients}", ready = "tcp:808{clients}" }
-load = { command = ["l", "{opt}"] }
-[study.factor]
-clients = [1, 8]
-side = ["base", "head"]
-[study.factor.opt]
-O2 = { value = "-O2", prefix = ["nice"], env = { X = "1" } }
-O3 = {}
-"""
-    found = config(text)
-    plain = baseline(found)
-    assert plain.study == found.study
-    assert plain.build.command == ["make", "-O2", "{side}"]
-    (benchmark,) = plain.benchmark
-    # side stays: one config may be of both
-    assert benchmark.command == "./b 1 {output} {side}"
-    assert benchmark.service == Service(command="s 1", ready="tcp:8081")
-    assert benchmark.load == Load(command=["l", "-O2"])
-    assert baseline(plain) == plain
-    assert baseline(Config()) == Config()
 
 
 BOUND = """

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,7 +28,7 @@ from gate.formats import (
 )
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
-from tests.gate.formats.test_csv_column import K6, jmeter
+from tests.gate.formats.test_csv_column import K6, OF_K6
 from tests.gate.formats.test_csv_column import parse as csv_of
 from tests.gate.formats.test_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
@@ -60,10 +58,9 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "hyperfine": (captured("hyperfine/*.json"), lambda data: hyperfine.runs(data, memory_by_run=True)),
     "hyperfine's complaint": (captured("hyperfine/*.txt"), lambda data: hyperfine.complaint(text(data))),
     "hyperfine's version": (captured("hyperfine/*version.txt"), lambda data: hyperfine.version(text(data))),
-    "jmeter": ([jmeter(), jmeter("buy")], lambda data: csv_of(data, "elapsed", {"latency": None})),
     "jmh": (captured("jmh/*.json"), lambda data: suite(jmh, data)),
     "jmh's text": (captured("jmh/*.txt"), lambda data: jmh.failed(text(data))),
-    "k6": ([K6], lambda data: csv_of(data, "metric_value", {"http_req_duration": None})),
+    "k6": ([K6], lambda data: csv_of(data, units={"http_req_duration": "ms"}, **OF_K6)),
     "libtest": ([LIBTEST.encode()], lambda data: libtest.LIVE(data, {})),
     "nanobench": ([NANOBENCH.encode()], lambda data: nanobench.LIVE(data, {})),
     "perf": (captured("perf/[a-z]*.txt"), lambda data: perf_stat.parse(text(data))),
@@ -116,43 +113,3 @@ def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
         for number, each in enumerate(stretched(data, 1, 10)):
             with at_once(f"stretch {number}"):
                 assert refused(parse, each).isprintable()
-
-
-DEEP = b"[" * 99_999
-OTHER = "the output is not of Google Benchmark"
-ROUNDS = "pytest-benchmark's JSON is not as expected: .+"
-JMH = "JMH's JSON is (?:not as expected: |cut off: ).+"
-
-
-@pytest.mark.parametrize(
-    ("reader", "data", "why"),
-    [
-        (google_benchmark, b"", OTHER),
-        (google_benchmark, b"[]", OTHER),
-        (google_benchmark, b'{"benchmarks": [1]}', r"benchmarks\[0\] has no name"),
-        (google_benchmark, b'{"benchmarks": [{"run_type": "iteration"}]}', r"benchmarks\[0\] has no name"),
-        (google_benchmark, b'{"benchmarks": [{"name": "a', OTHER),
-        (
-            google_benchmark,
-            b'{"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "cpu_time": 1}, {"na',
-            "Google Benchmark's JSON is cut off: .+",
-        ),
-        (pytest_benchmark, b"", ROUNDS),
-        (pytest_benchmark, b"[]", ROUNDS),
-        (pytest_benchmark, b"\xff\n", ROUNDS),
-        (pytest_benchmark, DEEP, ROUNDS),
-        (pytest_benchmark, b'{"benchmarks": [{"stats": {}}]}', "no rounds and no statistics in the file"),
-        (pytest_benchmark, b'{"benchmarks": [', "pytest-benchmark's JSON is cut off: .+"),
-        (pyperf, b"", "pyperf's JSON is not as expected: Input data was truncated.*"),
-        (pyperf, b'{"benchmarks": 1}', "pyperf's JSON is not as expected: Expected array.*"),
-        (pyperf, b'{"version": "2.0", "benchmarks": []}', "pyperf's JSON has version '2.0'; this perfgate reads 1.0.*"),
-        (jmh, b"", JMH),
-        (jmh, b"{}", JMH),
-        (jmh, b"Benchmark,Mode\n", JMH),
-        (jmh, DEEP, JMH),
-    ],
-)
-def test_other_output_is_an_error_of_one_line(reader: Any, data: bytes, why: str) -> None:
-    said = refused(lambda each: suite(reader, each), data)
-    assert re.fullmatch(why, said), said
-    assert said.isprintable()

@@ -8,8 +8,8 @@ from gate.formats import csv_column
 from gate.formats.parts.output import OutputError, Series
 
 
-def parse(data: bytes, column: str, units: Mapping[str, str | None], **columns: str) -> dict[str, Series]:
-    return csv_column.parse(data, Columns(value=column, **columns), units)
+def parse(data: bytes, value: str, units: Mapping[str, str | None], **columns: str) -> dict[str, Series]:
+    return csv_column.parse(data, Columns(value=value, **columns), units)
 
 
 @pytest.mark.parametrize(
@@ -57,38 +57,17 @@ def test_rows_are_read_in_their_order_and_no_rows_give_nothing() -> None:
     assert parse(data, "latency_s", {}) == {"latency": Series("s", [i + 0.5 for i in range(20_000)])}
 
 
-PRINTS = Path(__file__).parents[2] / "data" / "printed"
-JMETER, K6 = ((PRINTS / f"{name}.csv").read_bytes() for name in ("jmeter", "k6"))
+K6 = (Path(__file__).parents[2] / "data/printed/k6.csv").read_bytes()
+OF_K6 = {"value": "metric_value", "success": "expected_response"}
 
 
 def success(share: float) -> Series:
     return Series("", [share], "higher", whole=True)
 
 
-def jmeter(label: str = "home") -> bytes:
-    return JMETER.replace(b"{label}", label.encode())
-
-
 @pytest.mark.parametrize(
     ("data", "column", "units", "expected"),
     [
-        (jmeter(), "elapsed", {}, {"time": Series("s", [0.07, 0.074]), "success": success(2 / 3)}),
-        (jmeter(), "Latency", {"p": None}, {"p": Series("s", [0.069, 0.07]), "success": success(2 / 3)}),
-        (
-            jmeter(),
-            "bytes",
-            {"size": None, "success": None},
-            {"size": Series("B", [900, 900]), "success": success(2 / 3)},
-        ),
-        (
-            K6,
-            "metric_value",
-            {"http_req_duration": None, "success": None},
-            {"http_req_duration": Series("s", [0.2215]), "success": success(0.5)},
-        ),
-        (K6, "metric_value", {"http_req_failed": None}, {"http_req_failed": Series("", [0, 1])}),
-        (K6, "metric_value", {"iteration_duration": None}, {"iteration_duration": Series("s", [0.3005])}),
-        (K6, "metric_value", {"data_sent": None}, {"data_sent": Series("B", [120])}),
         (
             b"metric,unit,value\nlatency,ms,5\nlatency,us,7\nsize,KiB,2\n",
             "value",
@@ -113,32 +92,17 @@ def test_columns_that_the_configuration_names() -> None:
     data = b"what;worked;in;x\na;1;ms;5\nb;1;ms;6\na;0;ms;7\na;1;us;8\n"
     found = parse(data, "x", {"a": None}, success="worked", unit="in", metric="what")
     assert found == {"a": Series("s", [0.005, 8 * 1e-6]), "success": success(2 / 3)}
-    assert parse(jmeter("buy"), "elapsed", {}, success="", metric="") == {"time": Series("s", [0.07, 0.074, 0.002])}
-    by_label = parse(jmeter("buy"), "elapsed", {"buy": None}, metric="label")
-    assert by_label == {"buy": Series("s", [0.074]), "success": success(0.5)}
-
-
-@pytest.mark.parametrize(
-    ("data", "share"),
-    [
-        (b"timeStamp,elapsed,label,responseCode\n1,70,a,200\n2,74,a,500\n", 0.5),
-        (b"elapsed,responseCode\n70,200\n3,Non HTTP response code: java.net.ConnectException\n", 0.5),
-        (b"elapsed,success\n70,true\n", 1.0),
-        (b"timeStamp,elapsed\n1,70\n", None),
-        (b"label,elapsed\na,70\n", None),
-    ],
-)
-def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
-    found = parse(data, "elapsed", {})
-    assert found.pop("time") == Series("s", [0.07])
-    assert found == ({} if share is None else {"success": success(share)})
+    assert parse(b"x,success\n1,true\n2,false\n", "x", {}, success="") == {"time": Series("s", [1.0, 2.0])}
+    # as k6 writes it, where failed requests are counted too
+    found = parse(K6, units={"http_req_duration": "ms", "http_req_failed": None, "success": None}, **OF_K6)
+    assert found == {
+        "http_req_duration": Series("s", [0.2215]),
+        "http_req_failed": Series("", [0, 1]),
+        "success": success(0.5),
+    }
 
 
 IGNORED = 'success = "" in column ignores it'
-KINDS = (
-    "mixes 2 kinds of requests by 'label' ('home', 'buy'): write column = {value = \"elapsed\", metric = \"label\"} "
-    'and declare those to measure, or write metric = ""'
-)
 METRICS = (
     "holds 5 metrics, which 'metric_name' names ('http_reqs', 'http_req_duration', 'http_req_failed', "
     "'iteration_duration', 'data_sent'): declare those to measure, as [benchmark.metric.NAME]"
@@ -170,7 +134,6 @@ AGAIN = "a second run was appended to the file; let each execution write a file 
         ("a,x\n1,2\n".encode("utf-16"), "the CSV is UTF-16: write it as UTF-8"),
         # rows that do not go together
         (K6.replace(b"metric_value", b"x"), f"the column 'x' {METRICS}"),
-        (jmeter("buy"), f"the column 'elapsed' {KINDS}"),
         (b"success,x\nfalse,1\nfalse,2\n", "no values of 'time': all 2 requests failed"),
         (
             b"success,x\n17,1\n",
@@ -186,5 +149,5 @@ AGAIN = "a second run was appended to the file; let each execution write a file 
 )
 def test_a_bad_file_is_named(data: bytes, why: str) -> None:
     with pytest.raises(OutputError) as caught:
-        parse(data, "elapsed" if data == jmeter("buy") else "x", {"latency": None} if b"elapsed" in data else {})
+        parse(data, "x", {})
     assert str(caught.value) == why

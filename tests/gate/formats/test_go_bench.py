@@ -1,4 +1,4 @@
-"""Output of `go test -bench`: runs, units, names and failures, and what is printed into it, cut off or put together."""
+"""Output of `go test -bench`: names of both sides, failures, what is decided of it, and what is refused."""
 
 import contextlib
 import io
@@ -13,130 +13,10 @@ from gate.formats.go_bench import suite as parse
 from gate.formats.parts.output import OutputError, Series, Suite
 from gate.formats.parts.reading import Reading, named_alike, recognised
 from gate.formats.parts.source import Source
-from tests.support.foreign import failed, of_file, of_text, rounded
+from tests.support.foreign import of_text
 
-TINY, SUB = "example.com/tiny", "example.com/tiny/sub"
 HEADER = "goos: linux\ngoarch: amd64\npkg: x/y\ncpu: A\n"
 END = "PASS\nok  \tx/y\t1.0s\n"
-Values = list[tuple[int, list[float]]]
-
-
-def values(found: Reading, name: str, metric: str = "time", **labels: str) -> Values:
-    return [
-        (m.execution, [rounded(v) for v in m.metrics[metric].values])
-        for m in found.measured
-        if m.benchmark == name and labels.items() <= m.labels.items() and metric in m.metrics
-    ]
-
-
-def names(found: Reading) -> list[str]:
-    return [each.benchmark for each in found.measured]
-
-
-# --- files ------------------------------------------------------------------------------------------------------------
-
-
-def test_runs_in_one_file_are_executions_and_count_is_iterations() -> None:
-    found = of_file("go_bench/runs.txt")
-    assert values(found, "BenchmarkSum", pkg=TINY) == [
-        (0, [57.89e-9, 57.99e-9]),
-        (1, [61.59e-9, 65.39e-9]),
-        (2, [60.49e-9, 96.64e-9]),
-    ]
-    # another package with a benchmark of the same name
-    assert values(found, "BenchmarkSum", pkg=SUB) == [
-        (0, [9.61e-9, 8.22e-9]),
-        (1, [2.2e-9, 4.71e-9]),
-        (2, [5.01e-9, 6.01e-9]),
-    ]
-    assert values(found, "BenchmarkSizes/a", "MB/s")[1] == (1, [2812.94e6, 2788.62e6])
-    host = {"goos": "linux", "goarch": "amd64", "cpu": "AMD EPYC"}
-    assert found.about.host == host
-    sizes = next(m for m in found.measured if m.benchmark == "BenchmarkSizes/a")
-    assert {name: (each.unit, each.better) for name, each in sizes.metrics.items()} == {
-        "time": ("s", "lower"),
-        "MB/s": ("B/s", "higher"),
-        "p99-ns": ("s", "lower"),
-        "req/s": ("req/s", "higher"),
-        "widgets/op": ("", None),
-        "B/op": ("B", "lower"),
-        "allocs/op": ("", "lower"),
-    }
-    assert sizes.labels == {**host, "pkg": TINY, "/gomaxprocs": "2"}
-    assert not found.failed
-
-
-def test_all_of_the_format() -> None:
-    found = of_file("go_bench/units.txt")
-    name = "BenchmarkHash/format=sha1/10"
-    assert values(found, name, note="before") == [(0, [12e-9, 14e-9])]
-    assert values(found, name, note="after") == [(0, [24e-9])]
-    # a key without a value takes it away; sec/op and B/s are the tidied units
-    last = next(m for m in found.measured if m.benchmark == name and "note" not in m.labels)
-    assert last.labels == {"commit": "7cd9055", "/format": "sha1", "/gomaxprocs": "4"}
-    assert list(last.metrics["time"].values) == pytest.approx([15e-9, 16e-9, 17e-9])
-    assert list(last.metrics["MB/s"].values) == [2e6, 4e6, 3e6]
-    first = found.measured[0].metrics
-    assert first["score"].better == "higher"
-    # assume=exact: a value repeated says nothing new
-    assert list(first["instructions/op"].values) == [5000.0]
-    assert failed(found) == [("BenchmarkHash/format=crc/10", "nan in 'time' is not a finite number")]
-    assert found.about.commit == "7cd9055"
-
-
-def test_events() -> None:
-    found = of_file("go_bench/json.txt")
-    assert values(found, "BenchmarkSum", pkg=TINY) == [(0, [204.8e-9, 315.3e-9, 64.79e-9])]
-    assert values(found, "BenchmarkPrints", pkg=TINY) == [(0, [556.7e-9, 647.7e-9, 381e-9])]
-    assert found.about.created == "2026-11-25T17:45:42.872580732Z"
-    assert len(values(found, "BenchmarkSum", pkg=SUB)[0][1]) == 3
-    # a line that comes in two of them, beside what a build left
-    parts = [("a", "BenchmarkX-8 \t"), ("b", "BenchmarkX-8 \t"), ("a", " 10\t 5 ns/op\n"), ("b", " 10\t 7 ns/op\n")]
-    events = "".join(json.dumps({"Action": "output", "Package": p, "Output": text}) + "\n" for p, text in parts)
-    for text in (events, f"go: downloading x v1\n{events}exit status 1\n"):
-        found = of_text(text)
-        assert [values(found, "BenchmarkX", pkg=package) for package in "ab"] == [[(0, [5e-9])], [(0, [7e-9])]]
-        assert not found.failed
-
-
-def test_verbose_output_and_what_a_benchmark_prints() -> None:
-    found = of_file("go_bench/verbose.txt")
-    assert values(found, "BenchmarkSizes/a") == [(0, [54.78e-9, 53.47e-9])]
-    assert values(found, "BenchmarkSizes/a-2") == [(0, [37.06e-9, 56.58e-9])]
-    assert values(found, "BenchmarkPrints") == [(0, [507.6e-9, 620.5e-9])]
-
-
-@pytest.mark.parametrize(("file", "status"), [("failing.txt", "it failed"), ("panic.txt", "panic: as asked")])
-def test_a_failure_leaves_the_others(file: str, status: str) -> None:
-    found = of_file(f"go_bench/{file}")
-    assert [(f.benchmark, f.status, f.labels["pkg"]) for f in found.failed] == [("BenchmarkTrouble", status, TINY)]
-    assert {(m.benchmark, m.labels["pkg"]) for m in found.measured} == {("BenchmarkSum", TINY), ("BenchmarkSum", SUB)}
-
-
-def test_a_benchmark_that_was_killed_keeps_the_results_it_gave() -> None:
-    found = of_text(
-        "goos: linux\npkg: x\nBenchmarkA-4 1 5 ns/op\nBenchmarkA-4   \tSIGQUIT: quit\nPC=0x7ff8 m=0 sigcode=0\n\n"
-        "goroutine 1 [running]:\nx.BenchmarkA(0xc0001)\n\t/src/a_test.go:19 +0x18b\n\nrip    0x7ff8\n"
-        "*** Test killed with quit: ran too long (11m0s).\nexit status 2\nFAIL\tx\t660.316s\n"
-    )
-    assert values(found, "BenchmarkA") == [(0, [5e-9])]
-    why = "*** Test killed with quit: ran too long (11m0s)."
-    assert [(f.benchmark, f.status, f.execution) for f in found.failed] == [("BenchmarkA", why, 0)]
-
-
-def test_what_is_a_repetition_and_what_is_not() -> None:
-    machines = [f"pkg: x\nBenchmarkA-{n} 1 {n} ns/op\nBenchmarkB-{n} 1 2 ns/op\nPASS\n" for n in (8, 12)]
-    found = of_text("".join(machines))
-    assert values(found, "BenchmarkA") == [(0, [8e-9]), (0, [12e-9])]
-    assert [m.labels["/gomaxprocs"] for m in found.measured] == ["8", "8", "12", "12"]
-    # runs that a key tells apart
-    run = "toolchain: {}\ngoos: linux\npkg: x\nBenchmarkA-8 1 {} ns/op\nPASS\n"
-    found = of_text("".join(run.format(*each) for each in (("a", 1), ("a", 2), ("b", 3), ("b", 4))))
-    assert values(found, "BenchmarkA", toolchain="a") == [(0, [1e-9]), (1, [2e-9])]
-    assert values(found, "BenchmarkA", toolchain="b") == [(0, [3e-9]), (1, [4e-9])]
-    # old Gos end a process with PASS alone
-    old = "PASS\nBenchmarkA\t 10\t 2 ns/op\nok  \tx/y\t1.2s\n"
-    assert values(of_text(old * 2), "BenchmarkA") == [(0, [2e-9]), (1, [2e-9])]
 
 
 def test_what_is_no_output_of_go() -> None:
@@ -147,103 +27,6 @@ def test_what_is_no_output_of_go() -> None:
     for text in (rows, "Benchmark 7 compares matching output\n"):
         assert recognised(Source("x", None, text.encode())) is None
     assert recognised(Source("x", None, b"BenchmarkCopy 1 +Inf ns/op\n")) == "go_bench"
-    prose = "Benchmarking is fun\t12\nBenchmark\tns/op\nBenchmarkLoad is slow\nBenchmarkA 1 2 ns/op\nPASS\n"
-    assert of_text(prose).failed == []
-
-
-# --- what is printed into results, cut off or put together ------------------------------------------------------------
-
-GOOD_LINE = "BenchmarkParse-8 \t    1000\t       221.0 ns/op\n"
-HITS = "BenchmarkParse-8 1 221.0 ns/op 12 hits\nBenchmarkB-8 \t 1000\t 2 ns/op\t"
-TWICE = (
-    f"{HEADER}x\t1 yBenchmarkSub/size-8-2         \tx\t1 y      50\t      2666 ns/op\n"
-    "BenchmarkSub/size-8-2         \tx\t1 y      50\t      2667 ns/op\n"
-    "slow BenchmarkErr-2           \tslow\n      50\t      2494 ns/op\n"
-    f"lost BenchmarkLost-2          \tover\nBenchmarkParse-2   \t      50\t      221 ns/op\n{END}"
-)
-LOGGED = "--- BENCH: BenchmarkParse-8\n    BenchmarkY-8 \t     100\t       1.0 ns/op\n"
-LOST_TABS = f"{HEADER}BenchmarkA-8 1 2 ns/op\n[12:01] BenchmarkA-8   100   5.0 ns/op\n{END}"
-AGAIN = "BenchmarkA-8 1 2 ns/op\nBenchmarkA-8 1 2\nBEFORE: BenchmarkA-8\t       1\t       7 ns/op\n"
-HIDES = "what it prints hides its results"
-BEFORE = "a result of BenchmarkA-8 is left out: something stands before its name"
-INTO = "something was printed into the results of {}, read without it"
-
-
-def said(reading: Reading) -> list[str]:
-    """Say the nanoseconds of each benchmark, what failed, and what was left out."""
-    found = ((each.benchmark, each.metrics["time"].values) for each in reading.measured)
-    return [
-        *(f"{name.removeprefix('Benchmark')} {' '.join(f'{v * 1e9:.4g}' for v in values)}" for name, values in found),
-        *(f"failed {(name or '').removeprefix('Benchmark')}: {why}" for name, why in failed(reading)),
-        *reading.left_out,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        # what cannot be read has failed, and the others count
-        *[
-            (f"{HEADER}{line}\n{GOOD_LINE}{END}", ["Parse 221", f"failed Load: {why}"])
-            for line, why in (
-                ("BenchmarkLoad-8 \tover the results", f"line 5: {HIDES}"),
-                ("BenchmarkLoad-8 10", "line 5: its results cannot be read: 'BenchmarkLoad-8 10'"),
-                ("BenchmarkLoad-8 10 1", "line 5: its results cannot be read: 'BenchmarkLoad-8 10 1'"),
-                ("BenchmarkLoad-8 10 1 ns/op 3", "line 5: its results cannot be read: 'BenchmarkLoad-8 10 1 ns/op 3'"),
-                ("BenchmarkLoad-8 \t--- FAIL: BenchmarkLoad-8", "it failed"),
-            )
-        ],
-        # the beginning of a unit is no unit; a last line may be whole but for its newline
-        (f"{HITS} 1 hits", ["Parse 221", "B 2"]),
-        ("BenchmarkParse-8 \t 1000\t 221.0 ns/op", ["Parse 221"]),
-        (f"{HITS} 1 hit", ["Parse 221", "failed B: line 2: the file is cut off within its results"]),
-        # as go 1.26 writes it, of fmt.Print("x\t1 y") and of fmt.Println("slow"): the first run comes before the name
-        (
-            TWICE,
-            [
-                *("Sub/size-8 2666 2667", "Err 2494", "Parse 221", f"failed Lost: line 9: {HIDES}"),
-                f"line 5: {INTO.format('BenchmarkSub/size-8-2')}",
-                f"line 6: {INTO.format('BenchmarkSub/size-8-2')}",
-            ],
-        ),
-        # what an announced benchmark prints is no result of another; four spaces: as b.Log writes it
-        (f"{HEADER}BenchmarkParse\nBenchmarkParse 3 times\n{GOOD_LINE}{LOGGED}{END}", ["Parse 221"]),
-        # a line that comes again is said where it cannot be read
-        (
-            AGAIN,
-            [
-                "A 2",
-                f"line 3: {BEFORE}",
-                "BenchmarkA-8: line 2: its results cannot be read: 'BenchmarkA-8 1 2'",
-            ],
-        ),
-        (LOST_TABS, ["A 2", f"line 6: {BEFORE}"]),
-        (
-            f"{HEADER}{GOOD_LINE}.....BenchmarkB-8\t       1\t       7 ns/op\n{END}",
-            ["Parse 221", "B 7", f"line 6: {INTO.format('BenchmarkB-8')}"],
-        ),
-        # files that were put together without a newline; results behind a name are not those of the name before it
-        *[
-            (f"{HEADER}BenchmarkA-8 \t    1000\t       2 ns/op{between}{GOOD_LINE}{END}", ["A 2", "Parse 221"])
-            for between in ("", " ", "\t", "\t  0 B/op\t  0 allocs/op")
-        ],
-        (
-            f"{HEADER}BenchmarkLoad-8 \tloading {GOOD_LINE}BenchmarkSize/Benchmark_1-8 \t    1000\t       2 ns/op\n{END}",
-            ["Parse 221", "Size/Benchmark_1 2", f"failed Load: line 5: {HIDES}"],
-        ),
-        # behind a log of another kind
-        (f'{{"level":"info","n":1}}\n{HEADER}{GOOD_LINE}{END}', ["Parse 221"]),
-        (f"[1/2] building\n{HEADER}{GOOD_LINE}{END}", ["Parse 221"]),
-    ],
-)
-def test_what_is_printed_into_results_hides_no_more_than_its_own(text: str, expected: list[str]) -> None:
-    assert said(of_text(text)) == expected
-
-
-def test_colours_and_other_ends_of_lines_change_nothing() -> None:
-    plain = f"{HEADER}{GOOD_LINE}{END}"
-    one, other = of_text(plain), of_text("".join(f"\x1b[1m{row}\x1b[0m\r\n" for row in plain.splitlines()))
-    assert (one.measured, one.about) == (other.measured, other.about)
 
 
 # --- which numbers end names ------------------------------------------------------------------------------------------
@@ -277,7 +60,7 @@ def test_gomaxprocs_is_what_lets_the_names_of_both_sides_agree(
     base: list[str], head: list[str], alike: list[list[str]]
 ) -> None:
     sides = named_alike([of_names(*(f"Benchmark{name}" for name in own)) for own in (base, head)])
-    assert [[name.removeprefix("Benchmark") for name in names(each)] for each in sides] == alike
+    assert [[m.benchmark.removeprefix("Benchmark") for m in each.measured] for each in sides] == alike
 
 
 def test_names_that_the_log_announces_and_those_of_failures() -> None:
@@ -369,13 +152,6 @@ def test_a_package_that_fails_hides_no_regression_of_another(decided: Decide, tm
 # --- the output of one execution --------------------------------------------------------------------------------------
 
 CAPTURED = Path(__file__).parents[2] / "data" / "go"
-SIZES = ["a", "a-2", "size=10", "with_space", "quote\"'", "new_line", "🐢", "Benchmark_1"]
-ALL = [
-    "example.com/tiny.BenchmarkSum",
-    *(f"example.com/tiny.BenchmarkSizes/{each}" for each in SIZES),
-    *(f"example.com/tiny.Benchmark{each}" for each in ("Prints", "Logs", "OnlyOwn", "Trouble")),
-    "example.com/tiny/sub.BenchmarkSum",
-]
 
 
 def suite_of(name: str, *, several: bool = False) -> Suite:
@@ -387,50 +163,6 @@ def why(data: bytes) -> str:
         parse(data, several=False)
     assert str(caught.value).isprintable()
     return str(caught.value)
-
-
-def lines(*results: str) -> bytes:
-    return "\n".join([*results, "PASS", ""]).encode()
-
-
-@pytest.mark.parametrize("name", ["plain.txt", "verbose.txt"])
-def test_every_benchmark_of_every_package_has_its_two_values(name: str) -> None:
-    suite = suite_of(name)
-    assert list(suite.benchmarks) == ALL
-    assert {len(each.values) for metrics in suite.benchmarks.values() for each in metrics.values()} == {2}
-    assert suite.errors == {}
-
-
-def test_the_values_are_those_of_the_lines_in_seconds() -> None:
-    found = suite_of("plain.txt").benchmarks
-    text = (CAPTURED / "plain.txt").read_text(encoding="utf-8")
-    said = [float(row.split()[2]) for row in text.splitlines() if row.startswith("BenchmarkSizes/a-2-2 ")]
-    time = found["example.com/tiny.BenchmarkSizes/a-2"]["time"]
-    assert time == Series("s", [value * 1e-9 for value in said])
-    assert time.step == pytest.approx(1e-11)
-    assert len(said) == 2
-    # ns/op may be taken back
-    assert found["example.com/tiny.BenchmarkOnlyOwn"] == {"gain": Series("", [-4, -4])}
-
-
-@pytest.mark.parametrize(("shares", "sharp"), [((0.0, 0.1), True), ((0.04, 0.07), False)])
-def test_cpu_time_is_a_view_that_is_sharp_where_it_computes(shares: tuple[float, ...], sharp: bool) -> None:
-    times = "BenchmarkA   \t     100\t12.5 ns/op\t11.5 cpu-ns/op"
-    rows = [f"{times}\t{each} other-share" for each in shares]
-    metrics = parse(lines(*rows), several=False).benchmarks["BenchmarkA"]
-    assert list(metrics) == ["time", "cpu_time"]
-    assert metrics["cpu_time"] == Series("s", [1.15e-8, 1.15e-8], view_of="time", sharp=sharp)
-    # who has such a unit without perfgate has a metric as any other
-    alone = parse(lines(times), several=False)
-    assert alone.benchmarks["BenchmarkA"]["cpu_time"].view_of is None
-    own = parse(lines(f"{times}\t0 other-share".replace("12.5 ns/op", "3 gain")), several=False)
-    assert list(own.benchmarks["BenchmarkA"]) == ["gain"]
-
-
-@pytest.mark.parametrize("name", ["one-cpu.txt", "one-cpu-plain.txt"])
-def test_a_name_that_ends_like_a_number_of_processors_keeps_its_end(name: str) -> None:
-    found = [each for each in suite_of(name).benchmarks if "/a" in each]
-    assert found == ["BenchmarkSizes/a", "BenchmarkSizes/a-2"]
 
 
 def test_names_of_several_numbers_of_processors_and_packages() -> None:
@@ -448,11 +180,6 @@ REPORTED, CUT_SHORT = "the output reports a failure: ", "example.com/tiny ends w
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        ("panic.txt", f"{REPORTED}'panic: as asked'"),
-        ("binary-fail.txt", f"{REPORTED}'--- FAIL: BenchmarkTrouble'"),
-        ("binary-exit.txt", CUT_SHORT),
-        ("binary-panic.txt", CUT_SHORT),
-        ("two-binaries.txt", CUT_SHORT),
         # beside good results
         (b"BenchmarkX 1 5 ns/op\nPASS\nFAIL\n", f"{REPORTED}'FAIL'"),
         (b"BenchmarkX 1 5 ns/op\nPASS\nFAIL\tx [build failed]\n", f"{REPORTED}'FAIL x [build failed]'"),
@@ -486,85 +213,6 @@ def test_what_a_command_that_failed_measured_besides(text: str, errors: dict[str
         assert suite == Suite({"x/b.BenchmarkY": {"time": Series("s", [5e-9])}}, errors)
     with pytest.raises(OutputError):
         parse((text + GOOD).encode(), several=True)
-
-
-@pytest.mark.parametrize(
-    ("results", "errors"),
-    [
-        ([], {}),
-        # a unit twice, two metrics of one name, digits of other scripts
-        (["BenchmarkX        1 1 ns/op 2 ns/op"], {"BenchmarkX": "one of its lines has a unit twice"}),
-        (["BenchmarkX\t       1\t1 ns/op\t2 ns/op"], {"BenchmarkX": "one of its lines has a unit twice"}),
-        (["BenchmarkX 1 5.0 ns/op 2.0 sec/op"], {"BenchmarkX": "two of its metrics are called 'time'"}),
-        *[
-            ([line], {"BenchmarkX": f"line 1: its results cannot be read: '{line}'"})
-            for line in ("BenchmarkX ١ 5 ns/op", "BenchmarkX 1 ٥ ns/op")
-        ],
-        *[
-            ([line], {"BenchmarkX": "line 1: what it prints hides its results"})
-            for line in ("BenchmarkX\t       ١\t       5\t       ns/op", "BenchmarkX\t       1\t       ٥\t       ns/op")
-        ],
-        # a metric that some lines lack is left out, but never the time
-        (
-            ["BenchmarkX 1 5.0 ns/op 1.0 gc-ns", "BenchmarkX 1 2.0 gc-ns"],
-            {"BenchmarkX": "ns/op is missing in some of its results"},
-        ),
-    ],
-)
-def test_results_that_give_no_values(results: list[str], errors: dict[str, str]) -> None:
-    assert parse(lines(*results), several=False) == Suite({}, errors)
-
-
-def test_no_benchmark_and_a_value_that_is_no_number() -> None:
-    for data in (b"", (CAPTURED / "nothing.txt").read_bytes()):
-        assert parse(data, several=False) == Suite({}, {})
-    assert suite_of("nan.txt") == Suite({}, {"BenchmarkTrouble": "nan in 'score' is not a finite number"})
-
-
-def test_a_metric_that_some_lines_lack_is_left_out() -> None:
-    both = lines("BenchmarkX 1 5.0 ns/op 1.0 gc-ns", "BenchmarkX 1 6.0 ns/op")
-    assert parse(both, several=False) == Suite({"BenchmarkX": {"time": Series("s", [5e-9, 6 * 1e-9])}}, {})
-
-
-@pytest.mark.parametrize(
-    ("unit", "expected"),
-    [
-        ("user-ns/op", Series("s", [2.0 * 1e-9])),
-        ("min-latency-us", Series("s", [2.0 * 1e-6])),
-        ("heap-MB", Series("B", [2e6])),
-        ("bytes/op", Series("B", [2.0])),
-        ("things/ns", Series("", [2.0])),
-        ("hits/sec", Series("hits/sec", [2.0])),
-        ("throughput", Series("", [2.0])),
-        ("%-of-all", Series("", [2.0])),
-    ],
-)
-def test_units_of_ones_own(unit: str, expected: Series) -> None:
-    found = parse(lines(f"BenchmarkX 1 5.0 ns/op 2.0 {unit}"), several=False).benchmarks["BenchmarkX"]
-    assert found[unit] == expected
-
-
-def test_the_format_as_its_specification_has_it() -> None:
-    text = """\
-commit: 0a1b2c3
-note: fields between any blanks
-
-Unit kept-bytes better=higher assume=exact
-BenchmarkParse/size=1-8   20   7.5e+01 ns/op  +3 kept-bytes
-BenchmarkParse/size=1-8 \t 20 \t76 ns/op\t4 kept-bytes
-Benchmark 1 .5 sec/op
-a line of something else, and BenchmarkParse
-BenchmarkParse took 12 3 ms
-"""
-    suite = parse(text.encode(), several=False)
-    assert suite.errors == {}
-    assert suite.benchmarks == {
-        "BenchmarkParse/size=1-8": {
-            "time": Series("s", [75 * 1e-9, 76 * 1e-9]),
-            "kept-bytes": Series("B", [3.0, 4.0], "higher"),
-        },
-        "Benchmark": {"time": Series("s", [0.5])},
-    }
 
 
 @pytest.mark.parametrize("end", ["ok  \texample.com/x\t0.1", "ok  \texam", "PASS", "o"])

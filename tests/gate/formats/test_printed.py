@@ -6,8 +6,7 @@ import pytest
 
 from gate.formats import benchmark_js, catch2, divan, libtest, nanobench, vitest
 from gate.formats.parts.output import Live, OutputError
-from gate.model.digits import step_of
-from tests.support.foreign import DATA, failed, of_text
+from tests.support.foreign import failed, of_text
 
 PRINTS = Path(__file__).parents[2] / "data" / "printed"
 SORT = "a.bench.ts > sort"
@@ -19,68 +18,6 @@ def printed(name: str) -> str:
 
 BENCHMARK_JS, VITEST, LIBTEST = map(printed, ("benchmark.js-2.1.4.txt", "vitest-3.2.7.json", "libtest.txt"))
 DIVAN, NANOBENCH, CATCH2 = map(printed, ("divan-0.1.21.txt", "nanobench-4.6.0.md", "catch2-3.7.1.xml"))
-READ: dict[str, tuple[Live, str]] = {
-    "libtest": (libtest.LIVE, LIBTEST),
-    "divan": (divan.LIVE, DIVAN),
-    "nanobench": (nanobench.LIVE, NANOBENCH),
-    "benchmark.js": (benchmark_js.LIVE, BENCHMARK_JS),
-    "vitest": (vitest.LIVE, VITEST),
-    "catch2": (catch2.LIVE, CATCH2),
-}
-
-
-@pytest.mark.parametrize(
-    ("tool", "values", "views"),
-    [
-        ("libtest", {"a": 12e-9, "tput": 1356e-9, "m::b": 45.23e-9}, {}),
-        (
-            "divan",
-            {
-                "arg::1": 1.37e-9,
-                "arg::10 11": 46.6e-6,
-                "simple": 1.249e-3,
-                "inner::cnt": 20.1e-9,
-                "inner::gen::u8::2": 0.085e-9,
-            },
-            {
-                "arg::1": (1.376e-9, 0.914e-9),
-                "arg::10 11": (46.3e-9, 37.82e-9),
-                "simple": (1.216e-9, 1.086e-9),
-                "inner::cnt": (18.87e-9, 15.63e-9),
-                "inner::gen::u8::2": (0.081e-9, 0.024e-9),
-            },
-        ),
-        ("nanobench", {"some | double ops": 1.25e-9, "group/x": 1e-3, "group/y": 0.5e-3}, {}),
-        (
-            "benchmark.js",
-            {"Strings/classnames": 4e6, "Strings/a x b": 250.5, "Arrays/classnames": 2e6, "Arrays/classnames (2)": 1e6},
-            {},
-        ),
-        # large and the other small one are as vitest 1 wrote them, without a median
-        (
-            "vitest",
-            {f"{SORT} > small": 0.5e-3, f"{SORT} > large": 2e-3, "a.bench.ts > small": 1e-3},
-            {f"{SORT} > small": (0.375e-3, 0.25e-3)},
-        ),
-        ("catch2", {'Fibonacci & co/fib "10"': 436.03e-9, "Fibonacci & co/inner/fib 12": 1123.32e-9}, {}),
-    ],
-)
-def test_one_value_of_each_benchmark_with_median_and_fastest_beside_the_mean(
-    tool: str, values: dict[str, float], views: dict[str, tuple[float, float]]
-) -> None:
-    read, text = READ[tool]
-    found = read(text.encode(), {})
-    expected = dict(values)
-    for name, (median, fastest) in views.items():
-        expected |= {f"{name}.median": median, f"{name}.fastest": fastest}
-    assert {name: each.values for name, each in found.items()} == {
-        name: pytest.approx([value]) for name, value in expected.items()
-    }
-    assert {each.unit for each in found.values()} == {"1/s" if tool == "benchmark.js" else "s"}
-    # load moves the mean of one long sample among 100, and not the median
-    assert {name: (each.view_of, each.sharp) for name, each in found.items() if each.view_of is not None} == {
-        f"{name}.{view}": (name, view == "median") for name in views for view in ("median", "fastest")
-    }
 
 
 def test_a_benchmark_has_its_name_before_a_view_of_another() -> None:
@@ -95,23 +32,6 @@ def test_a_benchmark_has_its_name_before_a_view_of_another() -> None:
 def test_a_median_of_which_there_is_no_ratio_is_left_out(median: str) -> None:
     found = vitest.LIVE(VITEST.replace("0.375", median).encode(), {})
     assert [name for name, each in found.items() if each.view_of] == [f"{SORT} > small.fastest"]
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "step"),
-    [
-        (libtest.LIVE, "test a ... bench:          12 ns/iter (+/- 0)\n", 1e-9),
-        (benchmark_js.LIVE, "a x 1,200 ops/sec ±0.50% (9 runs sampled)\n", 1.0),
-        (
-            nanobench.LIVE,
-            "|  ns/op |   op/s | err% | total | benchmark\n|---:|---:|---:|---:|:---\n| 12.505 | 80.00 | 1% | 0.01 | `a`\n",
-            1e-12,
-        ),
-    ],
-    ids=["libtest", "benchmark.js", "nanobench"],
-)
-def test_the_digits_that_are_printed_bound_what_rounding_hides(read: Live, text: str, step: float) -> None:
-    assert step_of(read(text.encode(), {})["a"].values) == pytest.approx(step)
 
 
 def rate(text: str) -> str:
@@ -160,146 +80,7 @@ def test_what_cannot_be_used_is_said(read: Live, text: str, why: str) -> None:
         read(text.encode(), {})
 
 
-@pytest.mark.parametrize("tool", READ)
-@pytest.mark.parametrize("data", [b"", b"12.5\n", b"\xff\xfe|`:|", b"<a/>"])
-def test_other_output_is_refused(tool: str, data: bytes) -> None:
-    with pytest.raises(OutputError):
-        READ[tool][0](data, {})
-
-
-@pytest.mark.parametrize("end", ["txt", "no-analysis.txt", "xml"])
-def test_the_table_of_catch2_fails_as_its_xml_does(end: str) -> None:
-    with pytest.raises(OutputError, match=r"^benchmark 'fails/throws': no such file$"):
-        catch2.LIVE((DATA / f"catch2/3.7.1.{end}").read_bytes(), {})
-
-
-# --- files: what is printed into a benchmark, or is not there ---------------------------------------------------------
-
 INDENT = " " * 24
-TREE = "d         fastest  │ slowest  │ median   │ mean     │ samples │ iters\n"
-TABLE = "benchmark name    samples    iterations    mean\n-----------------------\n"
-OVERFLOW = "it has no time: iterations overflow. Maybe your code got optimized away?"
-PRINTED: dict[str, tuple[str, dict[str, float], list[tuple[str, str]]]] = {
-    "libtest": (
-        """\
-running 6 tests
-test a ... hello
-bench:       1,234 ns/iter (+/- 5)
-test b ... hello
-test c ... bench:          12 ns/iter (+/- 1)
-test d ... bench: oops
-test e ... ok
-test f ... ignored, slow
-test g ... bench:         1,2""",
-        {"a": 1234e-9, "c": 12e-9},
-        [
-            ("b", "line 4: it began, and its result cannot be read"),
-            ("d", "line 6: its result cannot be read: 'test d ... bench: oops'"),
-            ("g", "line 9: its result cannot be read: 'test g ... bench:         1,2'"),
-        ],
-    ),
-    "libtest without newlines": (
-        """\
-test parse ... bench:       1,000 ns/iter (+/- 3)test load ... bench:       2,000 ns/iter (+/- 3) = 95 MB/s \
-test save ... bench:  3,000 ns/iter (+/- 3)test cut ... bench:  4,0
-loadingtest glued ... bench:       5,000 ns/iter (+/- 3)
-""",
-        {"parse": 1e-6, "load": 2e-6, "save": 3e-6, "glued": 5e-6},
-        [("cut", "line 1: its result cannot be read: 'test cut ... bench:  4,0'")],
-    ),
-    "criterion": (
-        f"""\
-Benchmarking a
-Benchmarking a: Warming up for 3.0000 s
-a                       time:   [1.0 ns 2.0 ns 3.0 ns]
-{INDENT}change: [-1.0% +2.0% +3.0%] (p = 0.50 > 0.05)
-Benchmarking lost: Collecting 100 samples in estimated 5.0 s (10 iterations)
-cut                     time:   [1.0 ns 2.0""",
-        {"a": 2e-9},
-        [
-            ("cut", "line 6: its time cannot be read: 'cut                     time:   [1.0 ns 2.0'"),
-            ("lost", "line 5: it began, and no estimate of it is there"),
-        ],
-    ),
-    "divan": (
-        """\
-d              fastest       │ slowest       │ median        │ mean          │ samples │ iters
-├─ arg                       │               │               │               │         │
-│  ╰─ 10       hello
-               37.82 ns      │ 57.2 ns       │ 46.3 ns       │ 46.6 ns       │ 100     │ 6400
-├─ lost        hello
-├─ simple      hello 1.086 ns      │ 1.811 ns      │ 1.216 ns      │ 1.249 ns      │ 100     │ 204800
-├─ long        1.5 m         │ 1.5 m         │ 1.5 m         │ 1.5 m         │ 1       │ 1
-├─ ign         (ignored)     │               │               │               │         │
-╰─ cut         15.63 ns      │ 56.16 ns      │ 18.""",
-        {"arg::10": 46.6e-9, "simple": 1.249e-9, "long": 90.0},
-        [("lost", "line 5: it began, and has no times"), ("cut", "line 9: its times cannot be read")],
-    ),
-    "divan, whole": (f"{TREE}├─ a      1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 100     │ 100\n", {"a": 1e-3}, []),
-    # the milliseconds of the mean may be minutes
-    "divan, cut": (f"{TREE}├─ a      1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 1.0 m", {}, [("a", "line 2: its times cannot be read")]),
-    "nanobench": (
-        """\
-|               ns/op |                op/s |    err% |     total | benchmark
-|--------------------:|--------------------:|--------:|----------:|:----------
-|                   - |                   - |       - |         - | :boom: `a` (iterations overflow. Maybe your code got optimized away?)
-|                   - |                   - |       - |         - | :boom: iterations overflow. Maybe your code got optimized away? `b`
-|                2.00 |      500,000,000.00 |    9.0% |      0.00 | :hand: `c`
-progress...|                2.00 |      500,000,000.00 |    0.0% |      0.00 | `d`
-|                2.00 |      500,000,000.00 |    9.0% |      0.00 | :wavy_dash: `e` (Unstable with ~1 iters. Increase `minEpochIterations` to e.g. 10)
-""",
-        dict.fromkeys("cde", 2e-9),
-        [("a", f"line 3: {OVERFLOW}"), ("b", f"line 4: {OVERFLOW}")],
-    ),
-    "catch2": (
-        """\
-benchmark name                       samples       iterations    est run time
-                                     mean          low mean      high mean
-                                     std dev       low std dev   high std dev
--------------------------------------------------------------------------------
-first                                           20          5342     427.36 us
-progress 10%                            4.41885 ns    4.32866 ns    4.77926 ns
-                                       0.392461 ns  0.0009252 ns   0.779866 ns
-
-lost                                            20          5342     427.36 us
-it prints over its mean
-second                                          20          5342     427.36 us
-loading
-                                        4.41885 ns    4.32866 ns    4.77926 ns
-                                       0.392461 ns  0.0009252 ns   0.779866 ns
-cut                                             20          5342     427.36 us
-                                        4.41885 ns    4.32866 ns    4.7""",
-        dict.fromkeys(("first", "second"), 4.41885e-9),
-        [("lost", "line 9: its mean cannot be read"), ("cut", "line 15: its mean cannot be read")],
-    ),
-    "catch2, minutes": (f"{TABLE}a        20        5      4.3 m\n", {"a": 258.0}, []),
-    "catch2, minutes or milliseconds": (f"{TABLE}a        20        5      4.3 m", {}, [("a", "line 3: its mean cannot be read")]),
-    "benchmark.js": (
-        "a x 4,000 ops/sec ±0.50% (95 runs sampled)\nb x 12 ops/sec oops\nc: TypeError: x is no function\nd x 4,0 ops/s",
-        {"a": 4000.0},
-        [
-            ("b", "line 2: its rate cannot be read: 'b x 12 ops/sec oops'"),
-            ("c", "line 3: it threw: TypeError: x is no function"),
-            ("d", "line 4: its rate cannot be read: 'd x 4,0 ops/s'"),
-        ],
-    ),
-    "benchmark.js on one line": (
-        "parse x 1,000 ops/sec ±0.5% (90 runs sampled)load x 500 ops/sec ±0.5% (90 runs sampled)old: Error: no\n",
-        {"parse": 1000.0, "load": 500.0},
-        [("old", "line 1: it threw: Error: no")],
-    ),
-}  # fmt: skip
-"""What benchmarks print into the output of their tool, and where it is cut off: what is read, and what has failed."""
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_what_is_printed_into_results_hides_no_more_than_its_own(name: str) -> None:
-    text, values, failures = PRINTED[name]
-    found: dict[str, float] = {}
-    for each in of_text(text).aggregates:
-        found.setdefault(each.benchmark, each.value)
-    assert found == pytest.approx(values)
-    assert failed(of_text(text)) == failures
 
 
 def test_results_without_a_name_and_names_that_stand_elsewhere() -> None:
