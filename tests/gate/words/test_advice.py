@@ -12,11 +12,12 @@ import pytest
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.resolve import resolve
+from gate.model import SIDES
 from gate.run.duration import budget_warnings
-from gate.store.memory import Costs
 from gate.writing import sentences as ways
 from harness.loop.schedule import schedule
 from tests.support.following import Decided, Measured, go, noisy
+from tests.support.lines import execution, text
 from tests.support.warned import texts
 
 TOML = """\
@@ -62,12 +63,23 @@ def of_rules(line: str) -> Situation:
 
 
 def of_budget(budget: str) -> Situation:
-    """A host that remembers a round of 35 s."""
+    """A folder whose last run took 35 s a round."""
     config = parse(read_source(TOML.replace("[plan]", f'[plan]\nbudget = "{budget}"'), "perfgate.toml"))
-    costs = {"bench": Costs(build=10.0, start=5.0, iteration=2.5 / 3, warmup=0.0)}
-    return lambda folder: budget_warnings(
-        schedule({"base": ["bench"], "head": ["bench"]}, 6, 1, 7), folder, config, costs
-    )
+    last = text([
+        line
+        for side in SIDES
+        for line in (
+            {"type": "build", "side": side, "build": 0, "seconds": 10.0},
+            execution(side, [1.0] * 3, benchmark="bench", seconds=7.5),
+        )
+    ])  # fmt: skip
+
+    def warned(folder: Path) -> list[Any]:
+        folder.mkdir(exist_ok=True)
+        (folder / "measurements.jsonl").write_text(last)
+        return budget_warnings(schedule({"base": ["bench"], "head": ["bench"]}, 6, 1, 7), folder, config)
+
+    return warned
 
 
 def named(first: str, second: str) -> Situation:
