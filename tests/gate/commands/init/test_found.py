@@ -380,7 +380,7 @@ PYTHON = {
     "compiled": Case(
         {"pyproject.toml": DECLARED + '[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n', "tests/test_b.py": USES},
         "'-m', 'pytest', ",
-        "-m pip install --quiet --no-deps --target .perfgate-site .",
+        "-m pip install --quiet --no-deps --no-compile --target .perfgate-site .",
         kind="pytest-benchmark",
     ),
     # the interpreter has it not: each side gets an environment of its own

@@ -83,7 +83,7 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
         (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
         # a system's own pip may refuse to install anything
-        (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --target .perfgate-site ."),
+        (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --no-compile --target .perfgate-site ."),
         (found([]), trial("", build=True, hint='declare them: [build] changes = ["gen/a.java"]'), "gen/a.java"),
         (found(["./b", "x"]), trial("b: cannot open 'in.txt': No such file or directory"), "cd data && ../b x"),
         (found(["data/run.sh", "data/a.txt"], kind="generic"), trial("cannot open 'in.txt'"), "cd data && ./run.sh data/a.txt"),
