@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.model import Case, Finding, Side
-from gate.plots.picture import LETTERS_NARROW, Point, Shape, Sheet, room
+from gate.plots.picture import LETTERS, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
     Density,
@@ -96,14 +96,13 @@ def frame(sheet: Sheet, y: Vertical, case: Case, right: float) -> None:
     """Draw the grid, the ticks and the name of a case's vertical axis."""
     grid(sheet, y.axis, y.ticks, y.left, right)
     metric, unit = views.metric_name(case.metric), y.measure.unit
-    for layout, width, room_of_unit, words in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
-        shown = f", {clip(unit, room_of_unit)}" if unit else ""
-        sheet.text(12, 20, f"{clip(metric, width)}{shown}{words if y.measure.log else ''}", f"soft other {layout}")
+    shown = f", {clip(unit, 16)}" if unit else ""
+    sheet.text(12, 20, f"{clip(metric, 24)}{shown}{' (log axis)' if y.measure.log else ''}", "soft other")
 
 
 def tick_room(marks: Sequence[Tick]) -> float:
     """Return the room that the labels of a vertical axis take at its left."""
-    return 18 + max((room(t.label, LETTERS_NARROW) for t in marks), default=0)
+    return 18 + max((room(t.label, LETTERS) for t in marks), default=0)
 
 
 def grid(sheet: Sheet, y: Axis, marks: Sequence[Tick], left: float, right: float, *, labels: bool = True) -> None:

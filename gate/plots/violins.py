@@ -14,7 +14,7 @@ from gate.model import SIDES, Case, Finding, QuantileCurve, Sample, Side, SideSu
 from gate.model.case import TYPICAL
 from gate.plots import axes
 from gate.plots.panels import Panel, Span
-from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
+from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
 from gate.plots.scales import (
     Axis,
     Flags,
@@ -118,8 +118,7 @@ def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tu
     if width > 8:
         sheet.lines("axis", [[(x, _BOTTOM + 2), (x, _BOTTOM + 6)] for x in found.values()])
     middle = (found[keys[0]] + found[keys[-1]]) / 2
-    sheet.text(middle, _HEIGHT - 8, f"{top}: base on the left, head on the right", "soft wide", "middle")
-    sheet.text(middle, _HEIGHT - 8, f"{top} (base | head)", "soft narrow", "middle")
+    sheet.text(middle, _HEIGHT - 8, f"{top}: base on the left, head on the right", "soft", "middle")
     if len(sessions) > 1:
         own = [[found[k] for k in keys if k[0] == session] for session in sessions]
         names = [f"{session}" if index else f"session {session}" for index, session in enumerate(sessions)]
@@ -158,8 +157,7 @@ def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided],
         axes.key(sheet, of.side, middle, _BOTTOM + 24)
         said = y.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
-        narrow = "" if room(said, LETTERS_NARROW) < width else " wide"
-        sheet.text(middle, _BOTTOM + 50, said, f"strong{small}{narrow}", "middle")
+        sheet.text(middle, _BOTTOM + 50, said, f"strong{small}", "middle")
     return shapes
 
 
@@ -239,8 +237,7 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         sheet.lines(f"bar-{side}", [[(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)] for at, pixel in inside])
     whole = [tick for tick in ticks(0, last, 8) if tick.at % 1 == 0]
     sheet.row(_FLOOR + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
-    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in the order of the run", "soft wide", "middle")
-    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in order of the run", "soft narrow", "middle")
+    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in the order of the run", "soft", "middle")
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
     executions = sum(len(s.counts[0]) for s in samples.values())
     total = case.base.values.size + case.head.values.size
@@ -311,8 +308,8 @@ def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order) ->
 _BEFORE, _AFTER, _CURVE = 96, 104, (40, 204)
 _USUAL = 0.1, 0.99
 """From where to where the curve goes where there are values enough."""
-_MEET, _MEET_NARROW = 16, 28
-"""Labels of thresholds that stand closer than this would meet; on a phone they are larger."""
+_MEET = 16
+"""Labels of thresholds that stand closer than this would meet."""
 
 
 def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | None:
@@ -350,9 +347,9 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     if edges[0] > 0 or apart > _MEET:
         sheet.text(beside, places[0], upper, "soft middle")
     if apart > _MEET:
-        sheet.text(beside, places[1], lower, f"soft middle{'' if apart > _MEET_NARROW else ' wide'}")
+        sheet.text(beside, places[1], lower, "soft middle")
     if apart > 2 * _MEET:
-        sheet.text(beside, panel.y.at(0), "no change", "soft middle wide")
+        sheet.text(beside, panel.y.at(0), "no change", "soft middle")
     panel.band("spread", "wing-head", taus, bands)
     panel.line("curve", taus, changes)
     sheet.marks("point", "triangle", panel.points(taus, changes), 3.6)

@@ -184,7 +184,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
         tips: stretches with a text at most; of more commits several share one.
     """
     name, count = words.name(case.series), case.path.level.size
-    sheet = Sheet(_WIDTH, _HEIGHT, phone=False)
+    sheet = Sheet(_WIDTH, _HEIGHT)
     # choose the height: of all levels, and of the intervals as far as these do not flatten them
     path = case.path
     low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])

@@ -192,7 +192,7 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     if sample.values.size >= needed_values(_TAIL):
         told["p99"] = type8(sample.values, _TAIL)
     top = _TITLE + _LINE * len(told)
-    sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
+    sheet = Sheet(WIDTH, top + _PLOT + _FOOT)
     most = float(counts.max()) * 1.05
     y = panels.Span(Range(0, most, 0), [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, most, 4) if t.at % 1 == 0])
     across = panels.whole(steps)

@@ -97,7 +97,7 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
         return None
     curves = [*intercept, *chosen]
     pitch, width = _TITLE + _PLOT + _BELOW, (WIDTH - 8) / _COLUMNS
-    sheet = Sheet(WIDTH, _HEAD + math.ceil(len(curves) / _COLUMNS) * pitch + _FOOT, phone=False)
+    sheet = Sheet(WIDTH, _HEAD + math.ceil(len(curves) / _COLUMNS) * pitch + _FOOT)
     sheet.text(12, 22, f"effect on {clip(said(response.metric), 30)}{in_unit(of.unit, 12)}", "soft other")
     extents = [c.extent for c in chosen]
     heights = [high - low for low, high in extents]
@@ -305,7 +305,7 @@ def pareto(prefix: str, response: Response) -> Picture | None:
     drawn = found.sizes[:MOST_CONTRASTS]
     left = 20 + min(max(room(own.full, LETTERS) for own in drawn), _NAMES_ROOM)
     bottom = _OVER + _ROW * len(drawn)
-    sheet = Sheet(WIDTH, bottom + _UNDER, phone=False)
+    sheet = Sheet(WIDTH, bottom + _UNDER)
     x = Axis(0, found.end, left, _RIGHT)
     marks = ticks(0, found.end, 6)
     sheet.lines("grid", [[(x.at(t.at), _OVER), (x.at(t.at), bottom)] for t in marks])
@@ -353,7 +353,7 @@ def half_normal(prefix: str, response: Response) -> Picture | None:
     quantiles = ndtri(0.5 + (count - np.arange(count) - 0.5) / (2 * count))
     y = panels.Span(Range(0, found.end, 0), ticks(0, found.end, 6))
     x = Axis(0, 1.06 * float(quantiles[0]), tick_room(y.ticks), WIDTH - _MARGIN)
-    sheet = Sheet(WIDTH, _TOP + _TALL + 68, phone=False)
+    sheet = Sheet(WIDTH, _TOP + _TALL + 68)
     sheet.text(12, 20, f"size of the contrast{in_unit(found.unit, 24)}", "soft other")
     panel = Panel.on(sheet, x, y, _TOP, _TALL)
     panel.ruler(ticks(0, x.high, 6), "half-normal quantile")

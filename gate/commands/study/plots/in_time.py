@@ -31,7 +31,7 @@ def _panel(
 ) -> Panel:
     """Draw a legend above a panel with so many places."""
     top = _HEAD + m.legend_height(listed, WIDTH - 24, title) + 22
-    sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
+    sheet = Sheet(WIDTH, top + _PLOT + _FOOT)
     y = panels.span(of.of(values), of.log, cut_off=True)
     m.name(sheet, response, of)
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, title)
@@ -192,7 +192,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     heights = np.array([r.residual for r in kept]) / factor
     y = panels.span(np.append(sizes / factor, 0.0), False)
     middle = (WIDTH + y.room) / 2
-    sheet = Sheet(WIDTH, _HEIGHT, phone=False)
+    sheet = Sheet(WIDTH, _HEIGHT)
     sheet.text(12, 20, f"residual{m.in_unit(unit, 24)}", "soft other")
     far = max((k for k, r in enumerate(kept) if r.cook is not None), key=lambda k: kept[k].cook or 0.0, default=None)
 

@@ -73,7 +73,7 @@ def means_by_metric(prefix: str, responses: Sequence[study.Response], confidence
     heading = _HEADING if several and any(row[0].at for row in kept) else 0
     lines = [-(-len(row) // _ACROSS) for row in kept]
     pitch = _TITLE + _PLOT + _GAP
-    sheet = Sheet(WIDTH, top + sum(heading + n * pitch for n in lines) + 4, phone=False)
+    sheet = Sheet(WIDTH, top + sum(heading + n * pitch for n in lines) + 4)
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, said(factor.name))
     at = float(top)
     for row, count in zip(kept, lines, strict=True):
@@ -159,7 +159,7 @@ def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes
     log = bool(every.min() > 0 and every.max() / every.min() > _LOG)
     listed = [(look, name) for key, (name, look, _) in _METHODS.items() if any(r.method == key for r in rows)]
     top = _ABOVE + m.legend_height(listed, WIDTH - 24)
-    sheet = Sheet(WIDTH, top + _TALL + _FOOT, phone=False)
+    sheet = Sheet(WIDTH, top + _TALL + _FOOT)
     m.legend(sheet, listed, 12, 6, WIDTH - 24)
 
     def of(number: float) -> float:
@@ -234,7 +234,7 @@ def one_way(
     if len(rows) < 2 or of is None:
         return None
     y = panels.span(of.of(values), of.log)
-    sheet = Sheet(WIDTH, _TOP + _BOXES + _BELOW, phone=False)
+    sheet = Sheet(WIDTH, _TOP + _BOXES + _BELOW)
     m.name(sheet, response, of)
     panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _TOP, _BOXES)
     slot = min((WIDTH - 10 - y.room) / len(rows), 150.0)

@@ -62,7 +62,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     slots = [min((WIDTH - 10 - y.room) / sum(len(points) + 0.4 for _, points in row), 110.0) for row in rows]
     names = [[said(p.settings[factor.name]) for factor, points in row for p in points] for row in rows]
     pitch = _TITLE + _PLOT + _BELOW + max(map(_lower, names, slots))
-    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
+    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows))
     m.name(sheet, response, of, "mean ")
     for number, (row, slot) in enumerate(zip(rows, slots, strict=True)):
         panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _HEAD + pitch * number + _TITLE, _PLOT)
@@ -186,7 +186,7 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     extra = max(m.legend_height(own, width - 24) for own in legends)
     slots = [(width - 12 - _EDGE) / len(own.places) for own in drawn]
     pitch = _TITLE + extra + _TALL + _BELOW + max(map(_lower, (own.names for own in drawn), slots))
-    sheet = Sheet(WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns), phone=False)
+    sheet = Sheet(WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns))
     m.name(sheet, response, of, "mean ")
     for number, (own, entries) in enumerate(zip(drawn, legends, strict=True)):
         top, first = _HEAD + pitch * (number // columns) + _TITLE + extra, number % columns == 0
@@ -253,7 +253,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     slot = min((WIDTH - left - 14) / len(kept), _BROAD)
     listed = m.entries(factor)
     top = _ABOVE + m.legend_height(listed, WIDTH - 24, said(factor.name)) + 14
-    sheet = Sheet(WIDTH, top + _BOXES + 8 + ROW * len(others) + 8, phone=False)
+    sheet = Sheet(WIDTH, top + _BOXES + 8 + ROW * len(others) + 8)
     m.name(sheet, response, of, "mean ")
     m.legend(sheet, listed, 12, _ABOVE, WIDTH - 24, said(factor.name))
     panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _BOXES).across(

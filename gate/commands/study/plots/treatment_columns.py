@@ -185,7 +185,7 @@ def columns(
     y = panels.span(of.of(every), of.log, cut_off=True, count=7)
     left = max(y.room, names_room(factors))
     pitch = _PLOT + 8 + ROW * len(factors) + _GAP
-    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
+    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows))
     m.name(sheet, response, of)
     stand: list[Column] = []
     keyed = ""

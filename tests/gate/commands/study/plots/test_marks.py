@@ -60,7 +60,7 @@ def test_labels_join_equal_neighbours_within_slower_factors() -> None:
     inorder = [found[k] for k in ordered(factors, found)]
     assert [s["b"] for s in inorder] == ["x", "y", "x", "y"]
     for own, fast in ((inorder, ["x", "y", "x", "y"]), (found, ["x", "y", "y", "x"])):
-        sheet = Sheet(400, 100, phone=False)
+        sheet = Sheet(400, 100)
         labels(sheet, factors, own, places(100, 60, 4), 10)
         assert texts(sheet.picture("p", "t", "d", "c")) == ["b", *fast, "a", "1", "2"]
 
