@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from gate.commands.study.conclusions import words_of
-from gate.commands.study.observations import Observed, on_scale
-from gate.commands.study.selection import Abridgement, Pattern, abridged, matching, written
+from gate.commands.study.observations import Abridgement, Observed, Pattern, abridged, matching, on_scale, written
+from gate.commands.study.words import words_of
 from gate.model import UserError
 from gate.model.study import (
     Abridged,

@@ -109,15 +109,6 @@ def test_thinning_keeps_the_extremes_and_every_build(builds: int) -> None:
     assert (chosen > np.quantile(of.values, 0.95)).mean() < 0.12
 
 
-def test_few_values_are_all_kept_and_a_crowd_of_builds_is_thinned_too() -> None:
-    kept = thinned(uneven(), 10)
-    assert kept.indices.tolist() == list(range(10)) and not kept.extreme.any()
-    of = sample(np.random.default_rng(1).normal(size=20_000), 5000, 2)
-    kept = thinned(of, 200)
-    assert 150 <= kept.indices.size <= 202
-    assert int(of.values.argmax()) in kept.indices
-
-
 def test_a_finding_over_fewer_builds_rests_on_the_first_rounds_of_every_session() -> None:
     of = sample(np.arange(6.0), 6, 1, sessions=2)
     assert used_builds(of, 4).tolist() == [True, True, False, True, True, False]
@@ -137,12 +128,3 @@ def test_a_density_follows_the_values_and_ends_with_them() -> None:
     found = there(density(np.full(50, 5.0), 0, 10, 21))
     assert (found.low, found.high, found.heights.tolist()) == (5, 5, [1, 1])
     assert density(np.ones(7), 0, 10, 20) is density(np.full(50, 99.0), 0, 10, 20) is None
-
-
-def test_two_modes_stay_two() -> None:
-    rng = np.random.default_rng(3)
-    found = there(density(np.append(rng.normal(2, 0.3, 300), rng.normal(8, 0.3, 300)), 0, 10, 51))
-    at = np.linspace(found.low, found.high, 51)
-    height = {place: float(np.interp(place, at, found.heights)) for place in (2, 5, 8)}
-    assert height[5] < 0.1
-    assert min(height[2], height[8]) > 0.7

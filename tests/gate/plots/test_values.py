@@ -245,14 +245,6 @@ def test_each_quantile_is_marked_and_its_band_is_shaded() -> None:
     assert "no band" not in picture.caption
 
 
-def test_of_several_machines_it_says_what_is_pooled() -> None:
-    points = ((0.1, 1.01, 1.0, 1.02), (0.9, 1.06, 1.03, 1.08))
-    picture = curved(*points, finding=examples.machines().findings[0])
-    assert "clustered by session" in " ".join(picture.reading)
-    assert "All sessions are in one curve" in picture.caption
-    assert "session" not in curved(*points).caption
-
-
 def test_the_thresholds_and_no_change_are_lines() -> None:
     picture = curved((0.1, 1.01, 1.0, 1.02), (0.9, 1.06, 1.03, 1.08))
     upper, _, lower, _ = corners(paths(picture, "limit")[0])

@@ -13,8 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, combination, in_unit, said
-from gate.commands.study.plots.treatment_columns import Column, Columns, TreatmentValues, columns
+from gate.commands.study.plots.styles import (
+    WIDTH,
+    Column,
+    Columns,
+    TreatmentValues,
+    columns,
+    combination,
+    in_unit,
+    said,
+)
 from gate.model.study import Factor, Response
 from gate.plots import panels
 from gate.plots.axes import half_violin, tick_room

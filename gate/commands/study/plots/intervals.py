@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letters_in, look_of, said
-from gate.commands.study.plots.treatment_columns import ordered
+from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letters_in, look_of, ordered, said
 from gate.model import study
 from gate.plots import panels
 from gate.plots.panels import Array, Look, Panel

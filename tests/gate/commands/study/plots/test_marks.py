@@ -1,19 +1,15 @@
 """What the pictures of a study share: looks, legends, names cut to their room, labels of treatments, ticks."""
 
 import math
-from itertools import pairwise
 
-import numpy as np
 import pytest
 
-from gate.commands.study.plots.styles import apart, shortened
-from gate.commands.study.plots.treatment_columns import labels, ordered
+from gate.commands.study.plots.styles import apart, labels, ordered, shortened
 from gate.model.study import Factor, Setting
 from gate.plots.panels import Look, marks_between, places
 from gate.plots.picture import SETTINGS, Sheet
 from gate.plots.scales import Tick
 from tests.gate.plots.drawn import texts
-from tests.support.seeds import some
 
 
 def test_looks_are_all_different_and_the_first_are_the_sides() -> None:
@@ -21,25 +17,6 @@ def test_looks_are_all_different_and_the_first_are_the_sides() -> None:
     assert len({(look.colour, look.shape) for look in looks}) == len(looks)
     assert len({look.shape for look in looks[:SETTINGS]}) == SETTINGS
     assert len({look.lines("line") for look in looks[:SETTINGS]}) == SETTINGS
-
-
-@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
-def test_places_are_moved_apart_as_little_as_that_takes(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    wanted = rng.uniform(20, 180, 6).tolist()
-    found = apart(wanted, 12, 0, 200)
-    ranked = sorted(range(6), key=wanted.__getitem__)
-    assert all(found[b] - found[a] >= 12 - 1e-9 for a, b in pairwise(ranked))
-    # least squares under the same order: no small shift of a neighbouring run brings it nearer
-    total = sum((f - w) ** 2 for f, w in zip(found, wanted, strict=True))
-    for first in range(6):
-        for last in range(first, 6):
-            for step in (-0.5, 0.5):
-                other = list(found)
-                for index in ranked[first : last + 1]:
-                    other[index] += step
-                if all(other[b] - other[a] >= 12 - 1e-9 for a, b in pairwise(ranked)):
-                    assert sum((f - w) ** 2 for f, w in zip(other, wanted, strict=True)) >= total - 1e-9
 
 
 def test_places_stay_within_the_ends_and_shortened_names_different() -> None:

@@ -14,7 +14,7 @@ from gate.commands.study.plots.effects import MOST_CONTRASTS, half_normal, paret
 from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
-from gate.commands.study.plots.treatment_columns import TreatmentValues
+from gate.commands.study.plots.styles import TreatmentValues
 from gate.model.study import Check, Dependence, Factor, MeanInterval, Response, Setting
 from gate.plots.panels import Array
 from gate.plots.picture import LETTERS, Picture, room
