@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gate.plots.axes import edges, grid, tick_room
-from gate.plots.picture import SETTINGS, Point, Shape, Sheet
-from gate.plots.scales import Axis, Range, Tick, limits, log_ticks, minus, ticks
+from gate.plots.picture import LETTERS, SETTINGS, Point, Shape, Sheet, room
+from gate.plots.scales import Axis, Density, Flags, Range, Tick, limits, log_ticks, minus, ticks
 
 Array = npt.NDArray[np.float64]
 Size = Literal["small", "middle", "large"]
@@ -225,3 +224,38 @@ class Panel:
         self.sheet.row(self.y.start + below, row, "soft")
         if name:
             self.sheet.text(self.middle, self.sheet.height - 10, name, classes, "middle")
+
+
+def tick_room(marks: Sequence[Tick]) -> float:
+    """Return the room that the labels of a vertical axis take at its left."""
+    return 18 + max((room(t.label, LETTERS) for t in marks), default=0)
+
+
+def grid(sheet: Sheet, y: Axis, marks: Sequence[Tick], left: float, right: float, *, labels: bool = True) -> None:
+    """Draw the lines of a vertical axis and, beside them, their numbers."""
+    sheet.lines("grid", [[(left, y.at(t.at)), (right, y.at(t.at))] for t in marks])
+    for tick in marks if labels else ():
+        sheet.text(left - 8, y.at(tick.at), minus(tick.label), "soft middle", "end")
+
+
+def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Point]:
+    """Return one half of the outline of a distribution, from its smallest number to its largest, beginning at x."""
+    heights = found.heights
+    ys = axis.all(np.linspace(found.low, found.high, heights.size))
+    # along a thin tail two points are enough
+    thick = heights > 0.01
+    thick = thick | np.append(thick[1:], True) | np.append(True, thick[:-1])
+    outline = [(x + width * float(heights[k]), ys[k]) for k in np.flatnonzero(thick).tolist()]
+    return [(x, ys[0]), *outline, (x, ys[-1])]
+
+
+def edges(sheet: Sheet, y: Axis, ends: Range, classes: str, at: Sequence[float], numbers: Array) -> None:
+    """Mark at the edge of an axis where one of some numbers lies beyond its ends; at: pixels."""
+    places = np.array(at)
+    out: tuple[tuple[Shape, Flags, float], ...] = (
+        ("chevron-up", numbers > ends.high, y.end + 4),
+        ("chevron-down", numbers < ends.low, y.start - 4),
+    )
+    for shape, beyond, pixel in out:
+        # marks closer than a pixel tell no more than one
+        sheet.marks(classes, shape, [(float(x), pixel) for x in np.unique(np.round(places[beyond]))], 4)

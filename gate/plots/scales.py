@@ -223,8 +223,6 @@ class Places(msgspec.Struct, frozen=True, eq=False):
 
     build: Indices
     """Index of its build."""
-    execution: Indices
-    """Index of its execution in the sample."""
     of_execution: Array
     """0 to 1 over the executions of its build, the middle of its own."""
     of_iteration: Array
@@ -299,9 +297,7 @@ def places(sample: Sample, values: Indices) -> Places:
     build = np.searchsorted(execution_ends, execution, side="right")
     within = values - (value_ends - iterations)[execution]
     nth = execution - (execution_ends - executions)[build]
-    return Places(
-        build, execution, (nth + 0.5) / executions[build], (within + 0.5) / iterations[execution], 1 / executions[build]
-    )
+    return Places(build, (nth + 0.5) / executions[build], (within + 0.5) / iterations[execution], 1 / executions[build])
 
 
 def density(numbers: Array, low: float, high: float, points: int) -> Density | None:

@@ -1,36 +1,39 @@
-"""A case: its values by build and start (NIST TN 1855, Fig. 6), in the order of the run, and its change by quantile."""
+"""A case: its values by build and start (NIST TN 1855, Fig. 6), and its change by quantile."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.model import SIDES, Case, Finding, QuantileCurve, Sample, Side, SideSummary
+from gate.model import Case, Finding, QuantileCurve, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
-from gate.plots import axes
-from gate.plots.panels import Panel, Span
-from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
+from gate.plots.panels import Array, Panel, Span, edges, grid, half_violin, tick_room
+from gate.plots.picture import LETTERS, Picture, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
     Flags,
     Kept,
+    Measure,
     Range,
     Tick,
     build_sizes,
     density,
+    limits,
+    log_ticks,
+    measure,
     minus,
     places,
     thinned,
     ticks,
     used_builds,
 )
-from gate.units import plural
-from gate.words import numbers
+from gate.units import agree, plural
+from gate.words import numbers, views
+from gate.writing.plain import clip
 
 _WIDTH, _HEIGHT = 640, 352
 _TOP, _BOTTOM = 54, 290
@@ -42,8 +45,75 @@ _VIOLINS = 16
 _FEW = 8
 """Up to so many builds are broad enough for finer violins."""
 _SESSION_GAP = 0.8
+_MARKED = 80
+"""So few values get larger marks."""
+_LONG = 4
 
 Key = tuple[int, int]
+
+
+class Vertical(msgspec.Struct, frozen=True, eq=False):
+    """The vertical axis of a case: its unit, its ends, its ticks, and the numbers of both sides on it."""
+
+    measure: Measure
+    range: Range
+    axis: Axis
+    ticks: list[Tick]
+    left: float
+    numbers: dict[Side, Array]
+
+    @property
+    def few(self) -> bool:
+        """Whether there are so few values that their marks may be large."""
+        return sum(n.size for n in self.numbers.values()) <= _MARKED
+
+    def say(self, value: float) -> str:
+        """Write a value in the unit of the axis, with digits enough to tell apart what stands apart on it."""
+        if self.measure.log:
+            return self.measure.say(value)
+        places = 2 - math.floor(math.log10(self.range.high - self.range.low))
+        # long numbers of both sides would meet each other
+        places -= places > _LONG
+        text = f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
+        # what is not 0 does not read as 0
+        return self.measure.say(value) if value and not float(text) else text
+
+    def holds(self, number: float) -> bool:
+        """Return whether a number lies within the ends."""
+        return self.range.low <= number <= self.range.high
+
+    def beyond(self, side: Side) -> npt.NDArray[np.bool_]:
+        """Tell which numbers of a side lie beyond the ends."""
+        numbers = self.numbers[side]
+        return (numbers < self.range.low) | (numbers > self.range.high)
+
+
+def vertical(case: Case, also: Sequence[float | None], top: float, bottom: float) -> Vertical | None:
+    """Choose the vertical axis for both sides of a case; None where there is no spread, or none that floats can hold.
+
+    Args:
+        also: further values, in the base unit, that should be on it.
+    """
+    sides: dict[Side, Array] = {"base": case.base.values, "head": case.head.values}
+    if min(v.size for v in sides.values()) == 0 or all(float(v.min()) == float(v.max()) for v in sides.values()):
+        return None
+    both = np.concatenate(list(sides.values()))
+    scale = measure(both, case.unit)
+    if scale is None:
+        return None
+    numbers = {side: scale.of(values) for side, values in sides.items()}
+    more = [number for value in also if value is not None and (number := scale.one(value)) is not None]
+    ends = limits(np.concatenate(list(numbers.values())), more)
+    marks = (log_ticks if scale.log else ticks)(ends.low, ends.high, 6)
+    return Vertical(scale, ends, Axis(ends.low, ends.high, bottom, top), marks, tick_room(marks), numbers)
+
+
+def frame(sheet: Sheet, y: Vertical, case: Case, right: float) -> None:
+    """Draw the grid, the ticks and the name of a case's vertical axis."""
+    grid(sheet, y.axis, y.ticks, y.left, right)
+    metric, unit = views.metric_name(case.metric), y.measure.unit
+    shown = f", {clip(unit, 16)}" if unit else ""
+    sheet.text(12, 20, f"{clip(metric, 24)}{shown}{' (log axis)' if y.measure.log else ''}", "soft other")
 
 
 class _Sided(msgspec.Struct, frozen=True, eq=False):
@@ -62,12 +132,12 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     None: there is no spread to draw.
     """
     own = [v for s in (finding.base, finding.head) for v in (s.value, s.low, s.high)]
-    y = axes.vertical(case, own, _TOP, _BOTTOM)
+    y = vertical(case, own, _TOP, _BOTTOM)
     if y is None:
         return None
     sheet = Sheet(_WIDTH, _HEIGHT)
     right = _WIDTH - _PANEL
-    axes.frame(sheet, y, case, _WIDTH - 8)
+    frame(sheet, y, case, _WIDTH - 8)
     middles, half = _builds(sheet, case, y.left, right - 14, finding.top)
     sides = [
         _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
@@ -82,7 +152,7 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
             numbers = y.numbers[of.side][begin:end]
             found = density(numbers, y.range.low, y.range.high, 32 if len(middles) <= _FEW else 18)
             if found is not None:
-                shapes[used].append(axes.half_violin(y.axis, found, middles[name] + sign, sign * (half - 1)))
+                shapes[used].append(half_violin(y.axis, found, middles[name] + sign, sign * (half - 1)))
         sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
         sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
     drawn = []
@@ -93,10 +163,10 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
         share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
         xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
-        axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
+        spots(sheet, y, of.side, kept, xs, of.used[where.build])
         drawn.append(kept)
     whole = _panel(sheet, y, right, sides, finding.top)
-    caption = _caption(case, finding, y, drawn) + axes.beyond_words(y, case)
+    caption = _caption(case, finding, y, drawn) + beyond_words(y, case)
     title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
     reading = [*_READING, *([_SHAPES] if whole else [])]
     both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
@@ -126,7 +196,7 @@ def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tu
     return found, width * 0.44
 
 
-def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
+def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
     """Draw the values of all builds used and each side's own value; tell whether there was a density to draw."""
     shapes = False
     sheet.lines("axis", [[(left, _TOP), (left, _BOTTOM)]])
@@ -139,7 +209,7 @@ def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided],
         found = density(numbers, y.range.low, y.range.high, 60)
         if found is not None:
             shapes = True
-            right_half = axes.half_violin(y.axis, found, middle, width * 0.42)
+            right_half = half_violin(y.axis, found, middle, width * 0.42)
             left_half = [(2 * middle - x, v) for x, v in reversed(right_half)]
             sheet.lines(f"violin-{of.side}", [[*right_half, *left_half]], closed=True)
         value = y.measure.one(of.own.value)
@@ -151,14 +221,53 @@ def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided],
         else:
             known = []
         if value is not None and y.holds(value):
-            axes.own_mark(sheet, of.side, (middle, y.axis.at(value)))
+            own_mark(sheet, of.side, (middle, y.axis.at(value)))
         marked = np.array([*known, *([] if value is None else [value])])
-        axes.edges(sheet, y.axis, y.range, f"arrow-{of.side}", [middle] * len(marked), marked)
-        axes.key(sheet, of.side, middle, _BOTTOM + 24)
+        edges(sheet, y.axis, y.range, f"arrow-{of.side}", [middle] * len(marked), marked)
+        key(sheet, of.side, middle, _BOTTOM + 24)
         said = y.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
         sheet.text(middle, _BOTTOM + 50, said, f"strong{small}", "middle")
     return shapes
+
+
+def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> None:
+    """Mark values of a side: circles of base, triangles of head.
+
+    Extremes beyond an even choice are hollow: filled ones would look like more than they are. Few values are all drawn,
+    and none for being an extreme.
+
+    Args:
+        kept: the values.
+        xs: where each stands.
+        used: whether the finding rests on each; faint where it does not.
+    """
+    numbers = y.numbers[side][kept.indices]
+    pixels = y.axis.all(numbers)
+    inside = ~y.beyond(side)[kept.indices]
+    shape: Shape = "circle" if side == "base" else "triangle"
+    filled, hollow = ("spot" if y.few else "dot", "ring") if side == "base" else ("tri", "hollow")
+    for flags, faint in ((used, ""), (~used, " faint")):
+        for own, mark, size in ((~kept.extreme, filled, 4 if y.few else 2.3), (kept.extreme, hollow, 2.3)):
+            points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside & flags & own).tolist()]
+            sheet.marks(f"{mark}-{side}{faint}", shape, points, size)
+            if mark == "ring":
+                sheet.marks("hole", shape, points)
+    edges(sheet, y.axis, y.range, f"edge-{side}", xs, numbers)
+
+
+def key(sheet: Sheet, side: Side, x: float, y: float) -> None:
+    """Name a side beside its mark, so that the middle of both is at x."""
+    own_mark(sheet, side, (x - 25, y - 5.5))
+    sheet.text(x - 15, y, side, f"say-{side}")
+
+
+def own_mark(sheet: Sheet, side: Side, point: Point) -> None:
+    """Draw the large mark of a side."""
+    if side == "base":
+        sheet.marks("big-base", "circle", [point])
+    else:
+        sheet.marks("mark-head", "triangle", [point], 5.5)
 
 
 _READING = (
@@ -170,8 +279,8 @@ _READING = (
 _SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
 
 
-def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[Kept]) -> str:
-    words = axes.thinned_words(drawn, case.base.values.size + case.head.values.size) + axes.used_words(case, finding)
+def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Kept]) -> str:
+    words = thinned_words(drawn, case.base.values.size + case.head.values.size) + used_words(case, finding)
     if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
         words += f" The {_own(finding)} of a side has no interval."
     for name, side in (("base", finding.base), ("head", finding.head)):
@@ -187,125 +296,42 @@ def _own(finding: Finding) -> str:
     return "typical value" if finding.statistic == TYPICAL else finding.statistic
 
 
-_TALL, _FLOOR, _RIGHT = 298, 244, 622
-_SPOTS = 220
-"""Values of a side that are drawn at most in the order of the run."""
-_MEANS = 150
-"""More executions than this leave no room for a mean each."""
-
-_ROUNDS = 100
-"""More rounds than this leave no room to shade them."""
-
-Order = dict[Side, npt.NDArray[np.float64]]
-"""Where the executions of each side stand in time."""
+def thinned_words(drawn: Sequence[Kept], total: int) -> str:
+    """Say how many values are drawn of how many; empty where all are."""
+    count = sum(kept.indices.size for kept in drawn)
+    if count == total:
+        return ""
+    words = f" {count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen"
+    return words + (" beside the extremes." if any(kept.extreme.any() for kept in drawn) else ".")
 
 
-def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
-    """Draw the values of both sides over the run; None: no spread, one execution a side, or the order is not known.
-
-    Args:
-        finding: builds that it does not rest on are faint.
-    """
-    y = axes.vertical(case, [], _TOP, _FLOOR)
-    samples: dict[Side, Sample] = {"base": case.base, "head": case.head}
-    order = _order(samples)
-    if y is None or order is None or all(len(s.counts[0]) < 2 for s in samples.values()):
-        return None
-    last = max(float(at.max()) for at in order.values())
-    x = Axis(-0.5, last + 0.5, y.left, _RIGHT)
-    sheet = Sheet(_WIDTH, _TALL)
-    shaded = _rounds(sheet, x, samples, order)
-    axes.frame(sheet, y, case, _RIGHT)
-    for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
-        axes.key(sheet, side, at, 20)
-    drawn = []
-    for side in SIDES:
-        kept = thinned(samples[side], _SPOTS)
-        where = places(samples[side], kept.indices)
-        xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
-        used = used_builds(samples[side], (finding.base if side == "base" else finding.head).counts.build)
-        axes.spots(sheet, y, side, kept, xs, used[where.build])
-        drawn.append(kept)
-    counts = [sample.counts[0] for sample in samples.values()]
-    means = max(int(own.max()) for own in counts) > 2 and sum(own.size for own in counts) <= _MEANS
-    for side in SIDES if means else ():
-        sizes, numbers = samples[side].counts[0], samples[side].values
-        sums = np.add.reduceat(numbers / sizes.max(), np.cumsum(sizes) - sizes) * (sizes.max() / sizes)
-        own = y.measure.of(sums)
-        bars = zip(order[side].tolist(), y.axis.all(own), own.tolist(), strict=True)
-        inside = [(at, pixel) for at, pixel, number in bars if y.holds(number)]
-        sheet.lines(f"bar-{side}", [[(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)] for at, pixel in inside])
-    whole = [tick for tick in ticks(0, last, 8) if tick.at % 1 == 0]
-    sheet.row(_FLOOR + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
-    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in the order of the run", "soft", "middle")
-    title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
-    executions = sum(len(s.counts[0]) for s in samples.values())
-    total = case.base.values.size + case.head.values.size
-    caption = axes.thinned_words(drawn, total) + axes.used_words(case, finding) + axes.beyond_words(y, case)
-    described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
-    reading = [
-        "Both sides should be level: a slope is a machine that warms up, a step something else that began.",
-        "A bar is the mean of a start." if means else "",
-        "Shading separates the rounds." if shaded else "",
-    ]
-    return sheet.picture(prefix, title, described, caption, [*filter(None, reading)])
+def used_words(case: Case, finding: Finding) -> str:
+    """Say which builds a finding rests on; empty where it rests on all."""
+    counts = [(s.counts.build, len(own.builds)) for s, own in ((finding.base, case.base), (finding.head, case.head))]
+    if all(used >= builds for used, builds in counts):
+        return ""
+    said = " and ".join(dict.fromkeys(f"{used} of {plural(builds, 'build')}" for used, builds in counts))
+    return f" The result uses only the first {said}; the others are faint."
 
 
-def _order(samples: dict[Side, Sample]) -> Order | None:
-    """Place each execution as the files say, sessions after each other; None: they do not."""
-    sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
-    own = {
-        side: np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
-        for side, sample in samples.items()
-    }
-    # the files give each execution of a session its own place
-    given = {
-        place
-        for side, sample in samples.items()
-        if sample.orders is not None
-        for place in zip(own[side].tolist(), sample.orders.tolist(), strict=True)
-    }
-    if len(given) < sum(len(sample.counts[0]) for sample in samples.values()):
-        return None
-    of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
-    begin = 0.0
-    for session in sessions:
-        inside = {side: own[side] == session for side in samples}
-        found = np.concatenate([of[side][inside[side]] for side in samples])
-        # a case is a part of the run: places are counted within the case, so that others leave no holes
-        ranks = np.unique(found)
-        for side in samples:
-            of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
-        begin += ranks.size
-    return of
-
-
-def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order) -> bool:
-    """Shade every other round, where they follow each other and have room; tell whether they do."""
-    ends: dict[Key, list[float]] = {}
-    for side, sample in samples.items():
-        places_of = np.split(order[side], np.cumsum(sample.counts[1])[:-1])
-        for build, own in zip(sample.builds, places_of, strict=True):
-            ends.setdefault(build, []).extend(own.tolist())
-    rounds = sorted((min(at), max(at), build) for build, at in ends.items())
-    if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
-        return False
-    stripes = [
-        [(x.at(low - 0.5), _TOP), (x.at(high + 0.5), _TOP), (x.at(high + 0.5), _FLOOR), (x.at(low - 0.5), _FLOOR)]
-        for low, high, _ in rounds[1::2]
-    ]
-    sheet.lines("stripe", stripes, closed=True)
-    many = len({session for session, _ in ends}) > 1
-    labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
-    # the first one tells what the numbers are
-    named = [(x.at(at), text if index else f"round {text}") for index, (at, text) in enumerate(labels)]
-    sheet.row(_TOP - 8, named, "soft small")
-    return True
+def beyond_words(y: Vertical, case: Case) -> str:
+    """Say how many values lie beyond the axis, and how far; empty where none does."""
+    if not y.range.beyond:
+        return ""
+    total = sum(n.size for n in y.numbers.values())
+    extremes = np.concatenate([case.base.values[y.beyond("base")], case.head.values[y.beyond("head")]])
+    low, high = y.measure.say(float(extremes.min())), y.measure.say(float(extremes.max()))
+    far = f"at {low}" if low == high else f"from {low} to {high}"
+    verb = "lies" if y.range.beyond == 1 else "lie"
+    return (
+        f" {y.range.beyond:,} of {total:,} values {verb} beyond the axis ({far} {y.measure.unit}".rstrip()
+        + "), marked at its edge."
+    )
 
 
 # --- the change over the quantiles ------------------------------------------------------------------------------------
 
-_BEFORE, _AFTER, _CURVE = 96, 104, (40, 204)
+_TALL, _BEFORE, _AFTER, _CURVE = 298, 96, 104, (40, 204)
 _USUAL = 0.1, 0.99
 """From where to where the curve goes where there are values enough."""
 _MEET = 16

@@ -17,7 +17,7 @@ from gate.config.rules import matches
 from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
 from gate.model import UserError
-from gate.plots.axes import grid, tick_room
+from gate.plots.panels import grid, tick_room
 from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable

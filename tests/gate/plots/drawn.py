@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from gate.model import Case, Counts, Finding, Sample, SideSummary
 from gate.plots.picture import Picture
@@ -17,23 +16,18 @@ SVG = "{http://www.w3.org/2000/svg}"
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 
 
-def sample(values: Array, builds: int, executions: int, orders: list[int] | None = None, sessions: int = 1) -> Sample:
+def sample(values: Array, builds: int, executions: int, sessions: int = 1) -> Sample:
     """Nest values evenly: as many iterations as there are."""
     iterations = values.size // (builds * executions)
     return Sample(
         values,
         (np.full(builds * executions, iterations), np.full(builds, executions), np.full(sessions, builds // sessions)),
         tuple((k // (builds // sessions), k % (builds // sessions)) for k in range(builds)),
-        None if orders is None else np.array(orders),
     )
 
 
 def case(base: Sample, head: Sample, unit: str = "s", metric: str = "time", benchmark: str = "parse-large") -> Case:
-    """Both sides of a case; without orders of their own they took turns."""
-    base, head = (
-        side if side.orders is not None else replace(side, orders=2 * np.arange(side.counts[0].size) + k)
-        for k, side in enumerate((base, head))
-    )
+    """Both sides of a case."""
     return Case(
         benchmark=benchmark, metric=metric, factors={}, unit=unit, better="lower", exact=False, decided=True,
         base=base, head=head, warnings=[],

@@ -25,8 +25,7 @@ from gate.commands.study.plots.styles import (
 )
 from gate.model.study import Factor, Response
 from gate.plots import panels
-from gate.plots.axes import half_violin, tick_room
-from gate.plots.panels import Array, Panel
+from gate.plots.panels import Array, Panel, half_violin, tick_room
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Range, Tick, density, limits, ticks
 from gate.stats.centers import needed_values, type8

@@ -17,8 +17,7 @@ from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import WIDTH, Differences, Scale, in_unit, letters_in, said
 from gate.model.study import Effect, QuantileEffects, Response
 from gate.plots import panels
-from gate.plots.axes import tick_room
-from gate.plots.panels import Look, Panel
+from gate.plots.panels import Look, Panel, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Range, Tick, minus, ticks
 from gate.stats.special import ndtri
