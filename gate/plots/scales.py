@@ -214,8 +214,6 @@ Flags = npt.NDArray[np.bool_]
 
 _FINE = 160
 _FEWEST_FOR_DENSITY = 8
-_EXTREMES_EACH = 10
-"""Where fewer values of a build are drawn than this, its own extremes would be most of them."""
 
 
 class Places(msgspec.Struct, frozen=True, eq=False):
@@ -229,15 +227,6 @@ class Places(msgspec.Struct, frozen=True, eq=False):
     """0 to 1 over the iterations of its execution."""
     share: Array
     """Of a build's width that an execution takes."""
-
-
-class Kept(msgspec.Struct, frozen=True, eq=False):
-    """Values that are drawn."""
-
-    indices: Indices
-    """In their sample, ascending."""
-    extreme: Flags
-    """Drawn for their size, not chosen evenly."""
 
 
 class Density(msgspec.Struct, frozen=True, eq=False):
@@ -263,30 +252,19 @@ def used_builds(sample: Sample, count: int) -> Flags:
     return used
 
 
-def thinned(sample: Sample, limit: int) -> Kept:
-    """Choose about `limit` values at most: from every build some evenly, and the extremes of all or of each build.
+def thinned(sample: Sample, limit: int) -> Indices:
+    """Choose about `limit` values at most, of every build as many, evenly in their order; and the two extremes of all.
 
-    Where there are more builds than that, one value of so many builds, evenly chosen.
+    Where there are more builds than that, one value of so many builds, evenly chosen. Indices in the sample, ascending.
     """
     sizes = build_sizes(sample)
     if sample.values.size <= limit:
-        return Kept(np.arange(sample.values.size), np.zeros(sample.values.size, dtype=np.bool_))
+        return np.arange(sample.values.size)
     quota = max(1, limit // sizes.size)
     builds = np.unique(np.linspace(0, sizes.size - 1, min(sizes.size, limit)).astype(np.int64))
-    starts = np.cumsum(sizes) - sizes
-    even: set[int] = set()
-    extremes = {int(sample.values.argmin()), int(sample.values.argmax())}
-    for start, size in zip(starts[builds].tolist(), sizes[builds].tolist(), strict=True):
-        part = sample.values[start : start + size]
-        if size <= quota:
-            even.update(range(start, start + size))
-        elif quota >= _EXTREMES_EACH:
-            extremes |= {start + int(part.argmin()), start + int(part.argmax())}
-            even.update((start + np.linspace(0, size - 1, quota - 2).astype(int)).tolist())
-        else:
-            even.update((start + (np.arange(quota) + 0.5) / quota * size).astype(int).tolist())
-    indices = np.array(sorted(even | extremes), dtype=np.int64)
-    return Kept(indices, ~np.isin(indices, sorted(even)))
+    starts, counts = np.cumsum(sizes) - sizes, np.minimum(sizes, quota)
+    even = [starts[b] + ((np.arange(counts[b]) + 0.5) / counts[b] * sizes[b]).astype(np.int64) for b in builds]
+    return np.unique(np.concatenate([*even, [sample.values.argmin(), sample.values.argmax()]]))
 
 
 def places(sample: Sample, values: Indices) -> Places:

@@ -16,7 +16,7 @@ from gate.plots.picture import LETTERS, Picture, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
     Flags,
-    Kept,
+    Indices,
     Measure,
     Range,
     Tick,
@@ -31,7 +31,7 @@ from gate.plots.scales import (
     ticks,
     used_builds,
 )
-from gate.units import agree, plural
+from gate.units import plural
 from gate.words import numbers, views
 from gate.writing.plain import clip
 
@@ -158,7 +158,7 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     drawn = []
     for of in sides:
         kept = thinned(of.sample, _DRAWN)
-        where = places(of.sample, kept.indices)
+        where = places(of.sample, kept)
         # an execution is a thin column within its build, and its iterations go from left to right within it
         share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
         share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
@@ -231,28 +231,22 @@ def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided], top:
     return shapes
 
 
-def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> None:
+def spots(sheet: Sheet, y: Vertical, side: Side, kept: Indices, xs: Sequence[float], used: Flags) -> None:
     """Mark values of a side: circles of base, triangles of head.
 
-    Extremes beyond an even choice are hollow: filled ones would look like more than they are. Few values are all drawn,
-    and none for being an extreme.
-
     Args:
-        kept: the values.
+        kept: the values that are drawn.
         xs: where each stands.
         used: whether the finding rests on each; faint where it does not.
     """
-    numbers = y.numbers[side][kept.indices]
+    numbers = y.numbers[side][kept]
     pixels = y.axis.all(numbers)
-    inside = ~y.beyond(side)[kept.indices]
+    inside = ~y.beyond(side)[kept]
     shape: Shape = "circle" if side == "base" else "triangle"
-    filled, hollow = ("spot" if y.few else "dot", "ring") if side == "base" else ("tri", "hollow")
+    mark = "tri" if side == "head" else "spot" if y.few else "dot"
     for flags, faint in ((used, ""), (~used, " faint")):
-        for own, mark, size in ((~kept.extreme, filled, 4 if y.few else 2.3), (kept.extreme, hollow, 2.3)):
-            points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside & flags & own).tolist()]
-            sheet.marks(f"{mark}-{side}{faint}", shape, points, size)
-            if mark == "ring":
-                sheet.marks("hole", shape, points)
+        points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside & flags).tolist()]
+        sheet.marks(f"{mark}-{side}{faint}", shape, points, 4 if y.few else 2.3)
     edges(sheet, y.axis, y.range, f"edge-{side}", xs, numbers)
 
 
@@ -274,12 +268,11 @@ _READING = (
     "Every mark is a value: circles base, triangles head; columns within a build are its starts.",
     "On the right are all builds together, with the side's own value and its interval.",
     "Builds that differ from each other but are tight in themselves point to their layout: more builds help.",
-    "Hollow marks are the extremes.",
 )
 _SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
 
 
-def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Kept]) -> str:
+def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Indices]) -> str:
     words = thinned_words(drawn, case.base.values.size + case.head.values.size) + used_words(case, finding)
     if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
         words += f" The {_own(finding)} of a side has no interval."
@@ -296,13 +289,12 @@ def _own(finding: Finding) -> str:
     return "typical value" if finding.statistic == TYPICAL else finding.statistic
 
 
-def thinned_words(drawn: Sequence[Kept], total: int) -> str:
+def thinned_words(drawn: Sequence[Indices], total: int) -> str:
     """Say how many values are drawn of how many; empty where all are."""
-    count = sum(kept.indices.size for kept in drawn)
+    count = sum(kept.size for kept in drawn)
     if count == total:
         return ""
-    words = f" {count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen"
-    return words + (" beside the extremes." if any(kept.extreme.any() for kept in drawn) else ".")
+    return f" {count:,} of {plural(total, 'value')} are drawn, evenly chosen beside the extremes."
 
 
 def used_words(case: Case, finding: Finding) -> str:

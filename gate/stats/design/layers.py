@@ -330,7 +330,7 @@ def _spread(both: Array, nested: Sequence[Groups], components: Array, free: Sequ
         # it at given variances
         residual = float(moved[-1])
         _, _, squares, logs = _solved(both, nested, moved[:-1] / residual)
-        return logs + (both.shape[0] - both.shape[1] + 1) * math.log(residual) + squares / residual
+        return float(logs + (both.shape[0] - both.shape[1] + 1) * math.log(residual) + squares / residual)
 
     middle = at()
     for a, i in enumerate(free):

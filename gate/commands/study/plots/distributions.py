@@ -57,15 +57,11 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
             stage.sheet.lines(f"violin-{look.colour}", [[*outline, *mirrored]], closed=True)
             grid_at = np.linspace(found.low, found.high, found.heights.size)
             widths = np.interp(numbers, grid_at, found.heights) if found.high > found.low else widths
-        kept = even = np.arange(numbers.size)
-        if numbers.size > quota:
-            # evenly in their order, and the two extremes
-            even = np.unique(np.linspace(0, numbers.size - 1, quota - 2).astype(np.int64))
-            kept = np.union1d(even, [int(numbers.argmin()), int(numbers.argmax())])
+        # evenly in their order, and the two extremes
+        even = np.linspace(0, numbers.size - 1, min(numbers.size, quota)).astype(np.int64)
+        kept = np.union1d(even, [int(numbers.argmin()), int(numbers.argmax())])
         shift = panels.spread_out(numbers.size) * half * 0.9 * np.maximum(widths, 0.04) / panel.slot
-        extreme = np.setdiff1d(kept, even)
-        panel.marks(look, column.place + shift[even], numbers[even])
-        panel.marks(look, column.place + shift[extreme], numbers[extreme], hollow=True)
+        panel.marks(look, column.place + shift[kept], numbers[kept])
         panel.beyond(look, column.place, numbers)
         panel.bar(column.place, stage.of.one(float(np.mean(column.sample.values))), half * 0.8)
         count += kept.size
@@ -75,8 +71,7 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
         "Each column is a treatment, each mark a value; the shape shows how all values are spread.",
         "A bar is the mean of the values.",
         total > _MANY
-        and f"{count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen in the order of "
-        "measurement; hollow marks are the extremes, added to them.",
+        and f"{count:,} of {plural(total, 'value')} are drawn: some evenly chosen in their order, and the extremes.",
     )
 
 

@@ -194,7 +194,6 @@ def test_violins_have_all_or_thinned_values_their_mean_and_rows() -> None:
     many = there(violins("v", four, examples.samples(four.factors, 1000)))
     assert "of 4,000 values are drawn" in many.caption
     assert marks(many, "dot-s0") + marks(many, "tri-s1") < 620
-    assert marks(many, "ring-s0") == marks(many, "hole") > 0, "extremes are hollow"
     # the bar is the mean of the values
     samples = [TreatmentValues({"sched": s}, np.linspace(a, a + 0.01, 20)) for s, a in (("bfs", 0.03), ("cfs", 0.01))]
     picture = there(violins("v", examples.response((SCHED,)), samples))
