@@ -38,7 +38,6 @@ _RULES: dict[str, str] = {
     "point": "fill:var(--head);stroke:var(--page)",
     "small": "font-size:12px",
     "middle": "dominant-baseline:central",
-    "faint": "opacity:.3",
     "halo": "fill:none;stroke:var(--page);stroke-width:6.4",
     "hole": "fill:none;stroke:var(--page);stroke-width:2.4;stroke-linecap:round",
     "hub": "fill:none;stroke:var(--page);stroke-width:4.6;stroke-linecap:round",

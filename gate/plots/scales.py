@@ -244,14 +244,6 @@ def build_sizes(sample: Sample) -> Indices:
     return sizes
 
 
-def used_builds(sample: Sample, count: int) -> Flags:
-    """Tell which builds a finding over so many of them rests on: those of the first rounds."""
-    used = np.zeros(len(sample.builds), dtype=np.bool_)
-    rounds = sorted(range(used.size), key=lambda index: sample.builds[index][::-1])
-    used[rounds[:count]] = True
-    return used
-
-
 def thinned(sample: Sample, limit: int) -> Indices:
     """Choose about `limit` values at most, of every build as many, evenly in their order; and the two extremes of all.
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from gate.model import Case, Finding, QuantileCurve, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
-from gate.plots.panels import Array, Panel, Span, edges, grid, half_violin, tick_room
+from gate.plots.panels import Array, Panel, Span, edges, half_violin
 from gate.plots.picture import LETTERS, Picture, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
-    Flags,
-    Indices,
     Measure,
     Range,
     Tick,
@@ -29,9 +26,9 @@ from gate.plots.scales import (
     places,
     thinned,
     ticks,
-    used_builds,
 )
-from gate.units import plural
+from gate.stats.levels import of_builds
+from gate.units import agree, plural
 from gate.words import numbers, views
 from gate.writing.plain import clip
 
@@ -49,29 +46,39 @@ _MARKED = 80
 """So few values get larger marks."""
 _LONG = 4
 
+_READING = (
+    "Every mark is a value: circles base, triangles head; columns within a build are its starts.",
+    "On the right are all builds together, with the side's own value and its interval.",
+    "Builds that differ from each other but are tight in themselves point to their layout: more builds help.",
+)
+_SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
+
 Key = tuple[int, int]
 
 
-class Vertical(msgspec.Struct, frozen=True, eq=False):
-    """The vertical axis of a case: its unit, its ends, its ticks, and the numbers of both sides on it."""
+class _Sided(msgspec.Struct, frozen=True, eq=False):
+    """A side to draw: the builds that the finding rests on."""
 
+    side: Side
+    sample: Sample
+    own: SideSummary
+    numbers: Array
+    """Its values on the axis."""
+
+
+class _Stage(msgspec.Struct, frozen=True, eq=False):
+    """A sheet with the vertical axis of a case, and both sides to draw on it."""
+
+    sheet: Sheet
+    panel: Panel
     measure: Measure
-    range: Range
-    axis: Axis
-    ticks: list[Tick]
-    left: float
-    numbers: dict[Side, Array]
-
-    @property
-    def few(self) -> bool:
-        """Whether there are so few values that their marks may be large."""
-        return sum(n.size for n in self.numbers.values()) <= _MARKED
+    sides: list[_Sided]
 
     def say(self, value: float) -> str:
         """Write a value in the unit of the axis, with digits enough to tell apart what stands apart on it."""
         if self.measure.log:
             return self.measure.say(value)
-        places = 2 - math.floor(math.log10(self.range.high - self.range.low))
+        places = 2 - math.floor(math.log10(self.panel.span.range.high - self.panel.span.range.low))
         # long numbers of both sides would meet each other
         places -= places > _LONG
         text = f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
@@ -80,104 +87,82 @@ class Vertical(msgspec.Struct, frozen=True, eq=False):
 
     def holds(self, number: float) -> bool:
         """Return whether a number lies within the ends."""
-        return self.range.low <= number <= self.range.high
+        return self.panel.span.range.low <= number <= self.panel.span.range.high
 
-    def beyond(self, side: Side) -> npt.NDArray[np.bool_]:
-        """Tell which numbers of a side lie beyond the ends."""
-        numbers = self.numbers[side]
-        return (numbers < self.range.low) | (numbers > self.range.high)
+    def violin(self, of: _Sided, numbers: Array, x: float, half: float, points: int, *, both: bool = False) -> bool:
+        """Draw how numbers are spread, on one side of x or on both; tell whether they have a shape."""
+        found = density(numbers, self.panel.span.range.low, self.panel.span.range.high, points)
+        if found is None:
+            return False
+        outline = half_violin(self.panel.y, found, x, half)
+        mirrored = [(2 * x - px, at) for px, at in reversed(outline)] if both else []
+        self.sheet.lines(f"violin-{of.side}", [[*outline, *mirrored]], closed=True)
+        return True
+
+    def edges(self, kind: str, side: Side, xs: Sequence[float], numbers: Array) -> None:
+        """Mark at the edge where numbers lie beyond it; xs: pixels."""
+        edges(self.sheet, self.panel.y, self.panel.span.range, f"{kind}-{side}", xs, numbers)
 
 
-def vertical(case: Case, also: Sequence[float | None], top: float, bottom: float) -> Vertical | None:
-    """Choose the vertical axis for both sides of a case; None where there is no spread, or none that floats can hold.
-
-    Args:
-        also: further values, in the base unit, that should be on it.
-    """
-    sides: dict[Side, Array] = {"base": case.base.values, "head": case.head.values}
-    if min(v.size for v in sides.values()) == 0 or all(float(v.min()) == float(v.max()) for v in sides.values()):
+def _stage(case: Case, finding: Finding) -> _Stage | None:
+    """Lay out the axis for both sides; None where there is no spread, or none that floats can hold."""
+    owns: dict[Side, SideSummary] = {"base": finding.base, "head": finding.head}
+    samples = {"base": case.base, "head": case.head}
+    for side, own in owns.items():
+        # of the first rounds
+        used = set(sorted(samples[side].builds, key=lambda build: build[::-1])[: own.counts.build])
+        samples[side] = of_builds(samples[side], used.__contains__)
+    values = [sample.values for sample in samples.values()]
+    if min(v.size for v in values) == 0 or all(float(v.min()) == float(v.max()) for v in values):
         return None
-    both = np.concatenate(list(sides.values()))
-    scale = measure(both, case.unit)
+    scale = measure(np.concatenate(values), case.unit)
     if scale is None:
         return None
-    numbers = {side: scale.of(values) for side, values in sides.items()}
-    more = [number for value in also if value is not None and (number := scale.one(value)) is not None]
-    ends = limits(np.concatenate(list(numbers.values())), more)
-    marks = (log_ticks if scale.log else ticks)(ends.low, ends.high, 6)
-    return Vertical(scale, ends, Axis(ends.low, ends.high, bottom, top), marks, tick_room(marks), numbers)
-
-
-def frame(sheet: Sheet, y: Vertical, case: Case, right: float) -> None:
-    """Draw the grid, the ticks and the name of a case's vertical axis."""
-    grid(sheet, y.axis, y.ticks, y.left, right)
-    metric, unit = views.metric_name(case.metric), y.measure.unit
-    shown = f", {clip(unit, 16)}" if unit else ""
-    sheet.text(12, 20, f"{clip(metric, 24)}{shown}{' (log axis)' if y.measure.log else ''}", "soft other")
-
-
-class _Sided(msgspec.Struct, frozen=True, eq=False):
-    """A side to draw."""
-
-    side: Side
-    sample: Sample
-    own: SideSummary
-    used: Flags
-    """Which of its builds the finding rests on."""
+    sides = [_Sided(side, samples[side], own, scale.of(samples[side].values)) for side, own in owns.items()]
+    also = [value for own in owns.values() for value in (own.value, own.low, own.high) if value is not None]
+    more = [number for value in also if (number := scale.one(value)) is not None]
+    ends = limits(np.concatenate([of.numbers for of in sides]), more)
+    span = Span(ends, (log_ticks if scale.log else ticks)(ends.low, ends.high, 6))
+    sheet = Sheet(_WIDTH, _HEIGHT)
+    panel = Panel.on(sheet, Axis(0, 1, span.room, _WIDTH - 8), span, _TOP, _BOTTOM - _TOP)
+    shown = f", {clip(scale.unit, 16)}" if scale.unit else ""
+    log = " (log axis)" if scale.log else ""
+    sheet.text(12, 20, f"{clip(views.metric_name(case.metric), 24)}{shown}{log}", "soft other")
+    return _Stage(sheet, panel, scale, sides)
 
 
 def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     """Draw the values of both sides by build and start, and each side's own value with its interval.
 
-    None: there is no spread to draw.
+    Of the builds that the finding rests on. None: there is no spread to draw.
     """
-    own = [v for s in (finding.base, finding.head) for v in (s.value, s.low, s.high)]
-    y = vertical(case, own, _TOP, _BOTTOM)
-    if y is None:
+    stage = _stage(case, finding)
+    if stage is None:
         return None
-    sheet = Sheet(_WIDTH, _HEIGHT)
     right = _WIDTH - _PANEL
-    frame(sheet, y, case, _WIDTH - 8)
-    middles, half = _builds(sheet, case, y.left, right - 14, finding.top)
-    sides = [
-        _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
-        _Sided("head", case.head, finding.head, used_builds(case.head, finding.head.counts.build)),
-    ]
-    # more builds leave no room for a violin each; few are broad enough for finer ones
-    for of in sides if len(middles) <= _VIOLINS else ():
+    middles, half = _builds(stage, right - 14, finding.top)
+    drawn = 0
+    for of in stage.sides:
         sign = -1 if of.side == "base" else 1
-        ends = np.cumsum(build_sizes(of.sample))
-        shapes: dict[bool, list[list[Point]]] = {True: [], False: []}
-        for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
-            numbers = y.numbers[of.side][begin:end]
-            found = density(numbers, y.range.low, y.range.high, 32 if len(middles) <= _FEW else 18)
-            if found is not None:
-                shapes[used].append(half_violin(y.axis, found, middles[name] + sign, sign * (half - 1)))
-        sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
-        sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
-    drawn = []
-    for of in sides:
-        kept = thinned(of.sample, _DRAWN)
-        where = places(of.sample, kept)
-        # an execution is a thin column within its build, and its iterations go from left to right within it
-        share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
-        share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
-        xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
-        spots(sheet, y, of.side, kept, xs, of.used[where.build])
-        drawn.append(kept)
-    whole = _panel(sheet, y, right, sides, finding.top)
-    caption = _caption(case, finding, y, drawn) + beyond_words(y, case)
+        # more builds leave no room for a violin each; few are broad enough for finer ones
+        ends = np.cumsum(build_sizes(of.sample))[:-1] if len(middles) <= _VIOLINS else None
+        for name, own in zip(of.sample.builds, [] if ends is None else np.split(of.numbers, ends), strict=False):
+            stage.violin(of, own, middles[name] + sign, sign * (half - 1), 32 if len(middles) <= _FEW else 18)
+    for of in stage.sides:
+        drawn += _spots(stage, of, middles, half)
+    whole = _panel(stage, right, finding.top)
     title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
     reading = [*_READING, *([_SHAPES] if whole else [])]
-    both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
+    both = ", ".join(f"{of.side} {stage.say(of.own.value)}" for of in stage.sides)
     builds = f"{plural(len(case.base.builds), finding.top)} of base and {len(case.head.builds)} of head"
-    described = f"{builds}; {_own(finding)}: {both} {y.measure.unit}".rstrip()
-    return sheet.picture(prefix, title, f"{described}.", caption, reading)
+    described = f"{builds}; {_own(finding)}: {both} {stage.measure.unit}".rstrip()
+    return stage.sheet.picture(prefix, title, f"{described}.", _caption(case, finding, stage, drawn), reading)
 
 
-def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tuple[dict[Key, float], float]:
+def _builds(stage: _Stage, right: float, top: str) -> tuple[dict[Key, float], float]:
     """Name the builds of both sides below the axis; return the middle of each, and half the width of one."""
-    keys = sorted({*case.base.builds, *case.head.builds})
+    sheet, left = stage.sheet, stage.panel.x.start
+    keys = sorted({build for of in stage.sides for build in of.sample.builds})
     sessions = sorted({session for session, _ in keys})
     # a gap before each further session; few builds do not make broad ones
     at = [index + _SESSION_GAP * sessions.index(key[0]) + 0.5 for index, key in enumerate(keys)]
@@ -196,67 +181,55 @@ def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tu
     return found, width * 0.44
 
 
-def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
-    """Draw the values of all builds used and each side's own value; tell whether there was a density to draw."""
-    shapes = False
+def _spots(stage: _Stage, of: _Sided, middles: Mapping[Key, float], half: float) -> int:
+    """Mark values of a side, circles of base and triangles of head, and return how many."""
+    kept = thinned(of.sample, _DRAWN)
+    where = places(of.sample, kept)
+    # an execution is a thin column within its build, and its iterations go from left to right within it
+    share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
+    share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
+    xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
+    numbers, few = of.numbers[kept], sum(own.numbers.size for own in stage.sides) <= _MARKED
+    pixels, inside = stage.panel.y.all(numbers), stage.panel.span.inside(numbers)
+    shape: Shape = "circle" if of.side == "base" else "triangle"
+    mark = "tri" if of.side == "head" else "spot" if few else "dot"
+    points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside).tolist()]
+    stage.sheet.marks(f"{mark}-{of.side}", shape, points, 4 if few else 2.3)
+    stage.edges("edge", of.side, xs, numbers)
+    return kept.size
+
+
+def _panel(stage: _Stage, left: float, top: str) -> bool:
+    """Draw the values of all builds and each side's own value; tell whether there was a density to draw."""
+    shapes, sheet, y = False, stage.sheet, stage.panel.y
     sheet.lines("axis", [[(left, _TOP), (left, _BOTTOM)]])
     width = (_WIDTH - left - 8) / 2
-    whole = all(of.used.all() for of in sides)
-    sheet.text(left + width, 20, f"all {top}s" if whole else f"{top}s used", "soft", "middle")
-    for index, of in enumerate(sides):
+    sheet.text(left + width, 20, f"all {top}s", "soft", "middle")
+    for index, of in enumerate(stage.sides):
         middle = left + width * (index + 0.5)
-        numbers = y.numbers[of.side][np.repeat(of.used, build_sizes(of.sample))]
-        found = density(numbers, y.range.low, y.range.high, 60)
-        if found is not None:
-            shapes = True
-            right_half = half_violin(y.axis, found, middle, width * 0.42)
-            left_half = [(2 * middle - x, v) for x, v in reversed(right_half)]
-            sheet.lines(f"violin-{of.side}", [[*right_half, *left_half]], closed=True)
-        value = y.measure.one(of.own.value)
-        ends = [y.measure.one(end) for end in (of.own.low, of.own.high) if end is not None]
+        shapes = stage.violin(of, of.numbers, middle, width * 0.42, 60, both=True) or shapes
+        value = stage.measure.one(of.own.value)
+        ends = [stage.measure.one(end) for end in (of.own.low, of.own.high) if end is not None]
         known = [end for end in ends if end is not None]
         if len(known) == 2:
-            caps = [[(middle - 7, y.axis.at(end)), (middle + 7, y.axis.at(end))] for end in known if y.holds(end)]
-            sheet.lines(f"bar-{of.side}", [[(middle, y.axis.at(known[0])), (middle, y.axis.at(known[1]))], *caps])
+            caps = [[(middle - 7, y.at(end)), (middle + 7, y.at(end))] for end in known if stage.holds(end)]
+            sheet.lines(f"bar-{of.side}", [[(middle, y.at(known[0])), (middle, y.at(known[1]))], *caps])
         else:
             known = []
-        if value is not None and y.holds(value):
-            own_mark(sheet, of.side, (middle, y.axis.at(value)))
+        if value is not None and stage.holds(value):
+            _own_mark(sheet, of.side, (middle, y.at(value)))
         marked = np.array([*known, *([] if value is None else [value])])
-        edges(sheet, y.axis, y.range, f"arrow-{of.side}", [middle] * len(marked), marked)
-        key(sheet, of.side, middle, _BOTTOM + 24)
-        said = y.say(of.own.value)
+        stage.edges("arrow", of.side, [middle] * len(marked), marked)
+        # the side's name beside its mark, so that the middle of both is at the middle
+        _own_mark(sheet, of.side, (middle - 25, _BOTTOM + 18.5))
+        sheet.text(middle - 15, _BOTTOM + 24, of.side, f"say-{of.side}")
+        said = stage.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
         sheet.text(middle, _BOTTOM + 50, said, f"strong{small}", "middle")
     return shapes
 
 
-def spots(sheet: Sheet, y: Vertical, side: Side, kept: Indices, xs: Sequence[float], used: Flags) -> None:
-    """Mark values of a side: circles of base, triangles of head.
-
-    Args:
-        kept: the values that are drawn.
-        xs: where each stands.
-        used: whether the finding rests on each; faint where it does not.
-    """
-    numbers = y.numbers[side][kept]
-    pixels = y.axis.all(numbers)
-    inside = ~y.beyond(side)[kept]
-    shape: Shape = "circle" if side == "base" else "triangle"
-    mark = "tri" if side == "head" else "spot" if y.few else "dot"
-    for flags, faint in ((used, ""), (~used, " faint")):
-        points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside & flags).tolist()]
-        sheet.marks(f"{mark}-{side}{faint}", shape, points, 4 if y.few else 2.3)
-    edges(sheet, y.axis, y.range, f"edge-{side}", xs, numbers)
-
-
-def key(sheet: Sheet, side: Side, x: float, y: float) -> None:
-    """Name a side beside its mark, so that the middle of both is at x."""
-    own_mark(sheet, side, (x - 25, y - 5.5))
-    sheet.text(x - 15, y, side, f"say-{side}")
-
-
-def own_mark(sheet: Sheet, side: Side, point: Point) -> None:
+def _own_mark(sheet: Sheet, side: Side, point: Point) -> None:
     """Draw the large mark of a side."""
     if side == "base":
         sheet.marks("big-base", "circle", [point])
@@ -264,61 +237,39 @@ def own_mark(sheet: Sheet, side: Side, point: Point) -> None:
         sheet.marks("mark-head", "triangle", [point], 5.5)
 
 
-_READING = (
-    "Every mark is a value: circles base, triangles head; columns within a build are its starts.",
-    "On the right are all builds together, with the side's own value and its interval.",
-    "Builds that differ from each other but are tight in themselves point to their layout: more builds help.",
-)
-_SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
-
-
-def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Indices]) -> str:
-    words = thinned_words(drawn, case.base.values.size + case.head.values.size) + used_words(case, finding)
-    if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
-        words += f" The {_own(finding)} of a side has no interval."
-    for name, side in (("base", finding.base), ("head", finding.head)):
-        value = y.measure.one(side.value)
-        if value is not None and not y.holds(value):
-            words += f" The {_own(finding)} of {name} ({y.say(side.value)}) is beyond the axis."
-        if any(end is not None and y.measure.one(end) is None for end in (side.low, side.high)):
-            words += f" The interval of {name} is not drawn: it reaches 0 or below, which a log axis does not have."
-    return words
+def _caption(case: Case, finding: Finding, stage: _Stage, drawn: int) -> str:
+    """Say what is not drawn: values between those chosen, builds, intervals and what lies beyond the axis."""
+    words, total = [], sum(of.numbers.size for of in stage.sides)
+    if drawn < total:
+        words.append(f"{drawn:,} of {plural(total, 'value')} are drawn, evenly chosen beside the extremes.")
+    counts = [
+        (len(of.sample.builds), len(own.builds)) for of, own in zip(stage.sides, (case.base, case.head), strict=True)
+    ]
+    if any(used < builds for used, builds in counts):
+        said = " and ".join(dict.fromkeys(f"{used} of {plural(builds, 'build')}" for used, builds in counts))
+        words.append(f"The result uses only the first {said}, which are drawn.")
+    if all(of.own.low is None or of.own.high is None for of in stage.sides):
+        words.append(f"The {_own(finding)} of a side has no interval.")
+    for of in stage.sides:
+        value = stage.measure.one(of.own.value)
+        if value is not None and not stage.holds(value):
+            words.append(f"The {_own(finding)} of {of.side} ({stage.say(of.own.value)}) is beyond the axis.")
+        if any(end is not None and stage.measure.one(end) is None for end in (of.own.low, of.own.high)):
+            words.append(
+                f"The interval of {of.side} is not drawn: it reaches 0 or below, which a log axis does not have."
+            )
+    if out := stage.panel.span.range.beyond:
+        extremes = np.concatenate([of.sample.values[~stage.panel.span.inside(of.numbers)] for of in stage.sides])
+        low, high = stage.measure.say(float(extremes.min())), stage.measure.say(float(extremes.max()))
+        far = f"{f'at {low}' if low == high else f'from {low} to {high}'} {stage.measure.unit}".rstrip()
+        words.append(
+            f"{out:,} of {total:,} values {agree(out, 'lies', 'lie')} beyond the axis ({far}), marked at its edge."
+        )
+    return " ".join(words)
 
 
 def _own(finding: Finding) -> str:
     return "typical value" if finding.statistic == TYPICAL else finding.statistic
-
-
-def thinned_words(drawn: Sequence[Indices], total: int) -> str:
-    """Say how many values are drawn of how many; empty where all are."""
-    count = sum(kept.size for kept in drawn)
-    if count == total:
-        return ""
-    return f" {count:,} of {plural(total, 'value')} are drawn, evenly chosen beside the extremes."
-
-
-def used_words(case: Case, finding: Finding) -> str:
-    """Say which builds a finding rests on; empty where it rests on all."""
-    counts = [(s.counts.build, len(own.builds)) for s, own in ((finding.base, case.base), (finding.head, case.head))]
-    if all(used >= builds for used, builds in counts):
-        return ""
-    said = " and ".join(dict.fromkeys(f"{used} of {plural(builds, 'build')}" for used, builds in counts))
-    return f" The result uses only the first {said}; the others are faint."
-
-
-def beyond_words(y: Vertical, case: Case) -> str:
-    """Say how many values lie beyond the axis, and how far; empty where none does."""
-    if not y.range.beyond:
-        return ""
-    total = sum(n.size for n in y.numbers.values())
-    extremes = np.concatenate([case.base.values[y.beyond("base")], case.head.values[y.beyond("head")]])
-    low, high = y.measure.say(float(extremes.min())), y.measure.say(float(extremes.max()))
-    far = f"at {low}" if low == high else f"from {low} to {high}"
-    verb = "lies" if y.range.beyond == 1 else "lie"
-    return (
-        f" {y.range.beyond:,} of {total:,} values {verb} beyond the axis ({far} {y.measure.unit}".rstrip()
-        + "), marked at its edge."
-    )
 
 
 # --- the change over the quantiles ------------------------------------------------------------------------------------

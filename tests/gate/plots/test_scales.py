@@ -14,7 +14,6 @@ from gate.plots.scales import (
     places,
     thinned,
     ticks,
-    used_builds,
 )
 from tests.gate.plots.drawn import sample
 from tests.support.samples import nested, there
@@ -103,12 +102,6 @@ def test_thinning_keeps_the_extremes_and_every_build(builds: int) -> None:
     assert set(places(of, kept).build.tolist()) == set(range(builds))
     # of an even choice about 5% are above the 95% quantile
     assert (of.values[kept] > np.quantile(of.values, 0.95)).mean() < 0.12
-
-
-def test_a_finding_over_fewer_builds_rests_on_the_first_rounds_of_every_session() -> None:
-    of = sample(np.arange(6.0), 6, 1, sessions=2)
-    assert used_builds(of, 4).tolist() == [True, True, False, True, True, False]
-    assert used_builds(of, 9).all()
 
 
 def test_a_density_follows_the_values_and_ends_with_them() -> None:

@@ -115,14 +115,15 @@ def test_shapes_begin_and_end_with_the_values_and_own_values_beyond_the_axis_are
     assert "The mean of base (" in picture.caption
 
 
-def test_builds_that_the_finding_does_not_rest_on_are_faint() -> None:
+def test_only_the_builds_that_the_finding_rests_on_are_drawn_the_first_of_every_session() -> None:
     of = pair(6, 2, 10)
     picture = there(values(of, finding(of, builds=4), "p"))
     assert_sound(picture, "p")
-    assert marks(picture, "dot-base") == marks(picture, "tri-head") == 120
-    assert marks(picture, "faint") >= 2 * 40
-    assert "The result uses only the first 4 of 6 builds; the others are faint." in picture.caption
-    assert "faint" not in (whole := there(by_build(of, "p"))).svg + whole.caption
+    assert marks(picture, "dot-base") == marks(picture, "tri-head") == 80
+    assert "The result uses only the first 4 of 6 builds, which are drawn." in picture.caption
+    assert {"0", "1", "2", "3"} <= set(texts(picture)) and "4" not in texts(picture)
+    of = case(*(sample(np.random.default_rng(k).normal(1, 0.1, 12), 6, 1, sessions=2) for k in range(2)))
+    assert texts(there(values(of, finding(of, builds=4), "p"))).count("1") == 3, "of both sessions, and the session"
 
 
 def test_sessions_are_named() -> None:
