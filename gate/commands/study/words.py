@@ -35,6 +35,8 @@ class Amounts:
         self.log = response.scale == "log"
         self.changes = "percent" if self.log else self.unit.name
         """The unit that `change` writes in; "" for none."""
+        self.sign = "%" if self.log else self.unit.name
+        """The same, as an axis has it."""
         self.squared = f", {self.unit.name}²" if self.unit.name and not self.log else ""
         """The unit that `squares` writes in, as a heading has it."""
 
@@ -42,16 +44,20 @@ class Amounts:
         """Write a value; of a logarithm the value itself."""
         return "" if value is None else format_number(level_of(value, self.response) / self.unit.factor)
 
+    def number(self, change: float) -> float:
+        """Return the number of a difference; of logarithms its percentage."""
+        return 100 * math.expm1(min(change, 300.0)) if self.log else change / self.unit.factor
+
     def change(self, value: float | None) -> str:
         """Write a difference; of logarithms as a percentage."""
         if value is None:
             return ""
-        return format_share(math.expm1(min(value, 700.0))) if self.log else format_number(value / self.unit.factor)
+        return format_share(self.number(value) / 100) if self.log else format_number(self.number(value))
 
     def signed(self, value: float | None) -> str:
         """Write a difference with its sign."""
         if value is not None and self.log:
-            return format_share(math.expm1(min(value, 700.0)), sign=True)
+            return format_share(self.number(value) / 100, sign=True)
         return f"{'+' if value is not None and value > 0 else ''}{self.change(value)}"
 
     def squares(self, value: float | None) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import WIDTH, said
+from gate.commands.study.words import Amounts
 from gate.model.study import Diagnostics, Factor, Response, Setting, Varies
 from gate.plots import panels
 from gate.plots.panels import Panel
@@ -178,11 +179,11 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     found = diagnostics.residuals
     fits = m.scale(response, np.array([r.fitted for r in found]))
     sizes = np.array([r.residual for r in found])
-    of = m.differences(response, sizes)
-    if len(found) < 3 or fits is None or of is None or float(np.abs(sizes).max()) == 0:
+    of = Amounts(response)
+    if len(found) < 3 or fits is None or float(np.abs(sizes).max()) == 0:
         return None
     # on a log scale residuals stay logarithms, or the normal plot would bend
-    factor, unit = (1.0, "natural log") if of.percent else (of.factor, of.unit)
+    factor, unit = (1.0, "natural log") if of.log else (of.unit.factor, of.unit.name)
     # the largest and, of the rest in order of size, some evenly
     kept = sorted(found, key=lambda r: -abs(r.residual))
     if len(kept) > _RESIDUALS:
@@ -238,7 +239,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         "them.",
     )
     warnings = plural(len(diagnostics.warnings), "warning") if diagnostics.warnings else "no warnings"
-    extent = f"from {of.say(float(sizes.min()))} to {of.say(float(sizes.max()))}"
-    described = f"{plural(len(found), 'residual')} {extent}; {warnings}."
+    extent = f"from {of.signed(float(sizes.min()))} to {of.signed(float(sizes.max()))}"
+    described = f"{plural(len(found), 'residual')} {extent}{'' if of.log else m.in_unit(unit, 24)}; {warnings}."
     title = f"Residuals of the linear model of {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, described, caption)

@@ -15,8 +15,8 @@ from gate.model.study import Factor, Response, Setting
 from gate.plots import panels
 from gate.plots.panels import Array, Look, Panel, Span
 from gate.plots.picture import LETTERS, Anchor, Picture, Sheet, room
-from gate.plots.scales import Axis, Measure, measure, minus
-from gate.units import DIMENSIONS, agree, format_number, plural
+from gate.plots.scales import Axis, Measure, measure
+from gate.units import DIMENSIONS, agree, plural
 from gate.words.effects import Unit, unit_of
 from gate.writing.plain import clip, told_apart
 
@@ -211,36 +211,6 @@ def _unit(response: Response, values: Array) -> Unit | None:
     if found is None:
         return None
     return unit_of(response) if response.unit in DIMENSIONS else Unit(found.factor, found.unit)
-
-
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """How differences of values are written: divided by a factor, in a unit; percent where they are of logarithms."""
-
-    factor: float
-    unit: str
-    percent: bool
-
-    def one(self, difference: float) -> float:
-        """Return the number of a difference."""
-        return math.expm1(min(difference, 300.0)) * 100 if self.percent else difference / self.factor
-
-    def say(self, difference: float) -> str:
-        """Write a difference with its sign and unit."""
-        number = self.one(difference)
-        sign = "+" if number > 0 else ""
-        return minus(f"{sign}{format_number(number, 3)}{'%' if self.percent else f' {said(self.unit)}'.rstrip()}")
-
-
-def differences(response: Response, sizes: Array) -> Differences | None:
-    """Choose the unit of differences; None where there is none that is finite."""
-    finite = np.abs(sizes[np.isfinite(sizes)])
-    if finite.size == 0:
-        return None
-    if response.scale == "log":
-        return Differences(1.0, "%", True)
-    found = _unit(response, np.array([float(finite.max())])) or unit_of(response)
-    return Differences(found.factor, found.name, False)
 
 
 def name(sheet: Sheet, response: Response, of: Scale, before: str = "") -> None:
