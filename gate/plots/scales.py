@@ -84,14 +84,6 @@ class Measure(msgspec.Struct, frozen=True):
         return format_number(value / self.factor)
 
 
-class Range(msgspec.Struct, frozen=True):
-    """The ends of an axis in its numbers, and how many values lie beyond them."""
-
-    low: float
-    high: float
-    beyond: int
-
-
 def measure(values: Array, unit: str) -> Measure | None:
     """Choose the unit and the kind of axis for values; None where all are 0."""
     sizes = np.abs(values)
@@ -111,7 +103,7 @@ def measure(values: Array, unit: str) -> Measure | None:
     return Measure(factor, name, log)
 
 
-def limits(numbers: Array, also: Sequence[float]) -> Range:
+def limits(numbers: Array, also: Sequence[float] = ()) -> tuple[float, float]:
     """Choose the ends of an axis.
 
     They hold all numbers, unless few of them lie so far out that they would flatten the rest (beyond 3 interquartile
@@ -131,9 +123,8 @@ def limits(numbers: Array, also: Sequence[float]) -> Range:
     for number in also:
         if span == 0 or low - span <= number <= high + span:
             low, high = min(low, number), max(high, number)
-    beyond = int(np.count_nonzero((numbers < low) | (numbers > high)))
     pad = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    return Range(low - pad, high + pad, beyond)
+    return low - pad, high + pad
 
 
 def ticks(low: float, high: float, count: int) -> list[Tick]:
@@ -216,19 +207,6 @@ _FINE = 160
 _FEWEST_FOR_DENSITY = 8
 
 
-class Places(msgspec.Struct, frozen=True, eq=False):
-    """Where values stand in their sample, each an array as long as the values."""
-
-    build: Indices
-    """Index of its build."""
-    of_execution: Array
-    """0 to 1 over the executions of its build, the middle of its own."""
-    of_iteration: Array
-    """0 to 1 over the iterations of its execution."""
-    share: Array
-    """Of a build's width that an execution takes."""
-
-
 class Density(msgspec.Struct, frozen=True, eq=False):
     """How numbers are spread from the smallest to the largest: heights at evenly spaced points, the highest being 1."""
 
@@ -259,15 +237,18 @@ def thinned(sample: Sample, limit: int) -> Indices:
     return np.unique(np.concatenate([*even, [sample.values.argmin(), sample.values.argmax()]]))
 
 
-def places(sample: Sample, values: Indices) -> Places:
-    """Return where the values with these indices stand."""
+def places(sample: Sample, values: Indices) -> tuple[Indices, Array]:
+    """Return the build of each value, and where it stands in it, from 0 to 1.
+
+    An execution is a thin column within its build, and its iterations go from left to right within it.
+    """
     iterations, executions = sample.counts[0], sample.counts[1]
     value_ends, execution_ends = np.cumsum(iterations), np.cumsum(executions)
     execution = np.searchsorted(value_ends, values, side="right")
     build = np.searchsorted(execution_ends, execution, side="right")
-    within = values - (value_ends - iterations)[execution]
+    within = (values - (value_ends - iterations)[execution] + 0.5) / iterations[execution]
     nth = execution - (execution_ends - executions)[build]
-    return Places(build, (nth + 0.5) / executions[build], (within + 0.5) / iterations[execution], 1 / executions[build])
+    return build, (nth + 0.5 + 0.5 * (within - 0.5)) / executions[build]
 
 
 def density(numbers: Array, low: float, high: float, points: int) -> Density | None:

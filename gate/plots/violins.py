@@ -15,7 +15,6 @@ from gate.plots.picture import LETTERS, Picture, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
     Measure,
-    Range,
     Tick,
     build_sizes,
     density,
@@ -78,7 +77,7 @@ class _Stage(msgspec.Struct, frozen=True, eq=False):
         """Write a value in the unit of the axis, with digits enough to tell apart what stands apart on it."""
         if self.measure.log:
             return self.measure.say(value)
-        places = 2 - math.floor(math.log10(self.panel.span.range.high - self.panel.span.range.low))
+        places = 2 - math.floor(math.log10(self.panel.y.high - self.panel.y.low))
         # long numbers of both sides would meet each other
         places -= places > _LONG
         text = f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
@@ -87,11 +86,11 @@ class _Stage(msgspec.Struct, frozen=True, eq=False):
 
     def holds(self, number: float) -> bool:
         """Return whether a number lies within the ends."""
-        return self.panel.span.range.low <= number <= self.panel.span.range.high
+        return self.panel.y.low <= number <= self.panel.y.high
 
     def violin(self, of: _Sided, numbers: Array, x: float, half: float, points: int, *, both: bool = False) -> bool:
         """Draw how numbers are spread, on one side of x or on both; tell whether they have a shape."""
-        found = density(numbers, self.panel.span.range.low, self.panel.span.range.high, points)
+        found = density(numbers, self.panel.y.low, self.panel.y.high, points)
         if found is None:
             return False
         outline = half_violin(self.panel.y, found, x, half)
@@ -101,7 +100,7 @@ class _Stage(msgspec.Struct, frozen=True, eq=False):
 
     def edges(self, kind: str, side: Side, xs: Sequence[float], numbers: Array) -> None:
         """Mark at the edge where numbers lie beyond it; xs: pixels."""
-        edges(self.sheet, self.panel.y, self.panel.span.range, f"{kind}-{side}", xs, numbers)
+        edges(self.sheet, self.panel.y, f"{kind}-{side}", xs, numbers)
 
 
 def _stage(case: Case, finding: Finding) -> _Stage | None:
@@ -121,8 +120,8 @@ def _stage(case: Case, finding: Finding) -> _Stage | None:
     sides = [_Sided(side, samples[side], own, scale.of(samples[side].values)) for side, own in owns.items()]
     also = [value for own in owns.values() for value in (own.value, own.low, own.high) if value is not None]
     more = [number for value in also if (number := scale.one(value)) is not None]
-    ends = limits(np.concatenate([of.numbers for of in sides]), more)
-    span = Span(ends, (log_ticks if scale.log else ticks)(ends.low, ends.high, 6))
+    low, high = limits(np.concatenate([of.numbers for of in sides]), more)
+    span = Span(low, high, (log_ticks if scale.log else ticks)(low, high, 6))
     sheet = Sheet(_WIDTH, _HEIGHT)
     panel = Panel.on(sheet, Axis(0, 1, span.room, _WIDTH - 8), span, _TOP, _BOTTOM - _TOP)
     shown = f", {clip(scale.unit, 16)}" if scale.unit else ""
@@ -184,11 +183,9 @@ def _builds(stage: _Stage, right: float, top: str) -> tuple[dict[Key, float], fl
 def _spots(stage: _Stage, of: _Sided, middles: Mapping[Key, float], half: float) -> int:
     """Mark values of a side, circles of base and triangles of head, and return how many."""
     kept = thinned(of.sample, _DRAWN)
-    where = places(of.sample, kept)
-    # an execution is a thin column within its build, and its iterations go from left to right within it
-    share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
+    build, share = places(of.sample, kept)
     share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
-    xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
+    xs = (np.array([middles[name] for name in of.sample.builds])[build] + share * half).tolist()
     numbers, few = of.numbers[kept], sum(own.numbers.size for own in stage.sides) <= _MARKED
     pixels, inside = stage.panel.y.all(numbers), stage.panel.span.inside(numbers)
     shape: Shape = "circle" if of.side == "base" else "triangle"
@@ -258,13 +255,12 @@ def _caption(case: Case, finding: Finding, stage: _Stage, drawn: int) -> str:
             words.append(
                 f"The interval of {of.side} is not drawn: it reaches 0 or below, which a log axis does not have."
             )
-    if out := stage.panel.span.range.beyond:
-        extremes = np.concatenate([of.sample.values[~stage.panel.span.inside(of.numbers)] for of in stage.sides])
-        low, high = stage.measure.say(float(extremes.min())), stage.measure.say(float(extremes.max()))
+    out = np.concatenate([of.sample.values[~stage.panel.span.inside(of.numbers)] for of in stage.sides])
+    if out.size:
+        low, high = stage.measure.say(float(out.min())), stage.measure.say(float(out.max()))
         far = f"{f'at {low}' if low == high else f'from {low} to {high}'} {stage.measure.unit}".rstrip()
-        words.append(
-            f"{out:,} of {total:,} values {agree(out, 'lies', 'lie')} beyond the axis ({far}), marked at its edge."
-        )
+        lie = agree(out.size, "lies", "lie")
+        words.append(f"{out.size:,} of {total:,} values {lie} beyond the axis ({far}), marked at its edge.")
     return " ".join(words)
 
 
@@ -302,7 +298,7 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     low, high = low - pad, high + pad
     signed = [Tick(t.at / 100, t.label if t.at <= 0 else f"+{t.label}") for t in ticks(low * 100, high * 100, 6)]
     sheet = Sheet(_WIDTH, _TALL)
-    panel = Panel.on(sheet, Axis(0, 1, _BEFORE, _WIDTH - _AFTER), Span(Range(low, high, 0), signed), *_CURVE)
+    panel = Panel.on(sheet, Axis(0, 1, _BEFORE, _WIDTH - _AFTER), Span(low, high, signed), *_CURVE)
     panel.ruler([Tick(share / 100, f"{share}") for share in range(0, 101, 10)], below=22)
     sheet.text(panel.middle, _TALL - 8, "quantile of the values, %", "soft", "middle")
     sheet.text(12, 20, "change of head, %", "soft")

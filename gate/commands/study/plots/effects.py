@@ -20,7 +20,7 @@ from gate.model.study import Effect, QuantileEffects, Response
 from gate.plots import panels
 from gate.plots.panels import Look, Panel, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
-from gate.plots.scales import Axis, Range, Tick, minus, ticks
+from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.stats.special import ndtri
 from gate.units import agree, format_confidence, format_number, plural
 from gate.words.effects import alias_sets, named, named_short
@@ -351,7 +351,7 @@ def half_normal(prefix: str, response: Response) -> Picture | None:
         return None
     count = len(found.sizes)
     quantiles = ndtri(0.5 + (count - np.arange(count) - 0.5) / (2 * count))
-    y = panels.Span(Range(0, found.end, 0), ticks(0, found.end, 6))
+    y = panels.Span(0, found.end, ticks(0, found.end, 6))
     x = Axis(0, 1.06 * float(quantiles[0]), tick_room(y.ticks), WIDTH - _MARGIN)
     sheet = Sheet(WIDTH, _TOP + _TALL + 68)
     sheet.text(12, 20, f"size of the contrast{in_unit(found.unit, 24)}", "soft other")

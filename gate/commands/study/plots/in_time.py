@@ -39,8 +39,8 @@ def _panel(
     return Panel.on(sheet, Axis(-0.5, count - 0.5, y.room, WIDTH - 12), y, top, _PLOT)
 
 
-def _beyond(panel: Panel) -> str:
-    count = panel.span.range.beyond
+def _beyond(panel: Panel, numbers: panels.Array) -> str:
+    count = int((~panel.span.inside(numbers)).sum())
     return f"{count:,} {agree(count, 'lies', 'lie')} beyond the axis, marked at its edge." if count else ""
 
 
@@ -80,7 +80,7 @@ def series(prefix: str, response: Response) -> Picture | None:
         f"Each mark is the mean of a start; its shape and colour show {by}.",
         len(shown) < len(points)
         and f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.",
-        _beyond(panel),
+        _beyond(panel, numbers),
         several and "Vertical lines separate the sessions.",
         "Without drift each kind of mark keeps its height from left to right.",
     )
@@ -159,7 +159,7 @@ def boots(
         and f"What the treatments differ in{f' but for {clip(said(factor.name), 30)}' if factor else ''} is taken off.",
         *(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in checks),
         count < every.size and f"{count:,} of {every.size:,} units are drawn, evenly chosen.",
-        _beyond(panel),
+        _beyond(panel, of.of(every)),
         len(drawn) < len(found) and f"The first {len(drawn)} of {plural(len(found), level)} are drawn.",
     )
     means = [float(values.mean()) for _, values in drawn]
@@ -205,11 +205,11 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
 
     numbers = fits.of(np.array([r.fitted for r in kept]))
     ends = panels.whole(numbers)
-    left = Panel.on(sheet, Axis(ends.low, ends.high, y.room, middle - _GAP / 2), y, _TOP, _BOTTOM - _TOP)
+    left = Panel.on(sheet, Axis(*ends, y.room, middle - _GAP / 2), y, _TOP, _BOTTOM - _TOP)
     left.level("zero", 0)
     draw(left, numbers, "residual and fitted")
     left.ruler(
-        panels.marks_between(ends.low, ends.high, 5, log=fits.log), f"fitted value{m.in_unit(fits.measure.unit, 12)}",
+        panels.marks_between(*ends, 5, log=fits.log), f"fitted value{m.in_unit(fits.measure.unit, 12)}",
         classes="soft other",
     )  # fmt: skip
 
@@ -224,7 +224,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         begin, slope = (first + third) / 2, (third - first) / (2 * _QUARTILE)
         low, high = -reach, reach
         if slope > 0:
-            low, high = max(low, (y.range.low - begin) / slope), min(high, (y.range.high - begin) / slope)
+            low, high = max(low, (y.low - begin) / slope), min(high, (y.high - begin) / slope)
         right.line("zero", [low, high], [begin + slope * low, begin + slope * high])
     draw(right, quantiles, "normal probability")
     right.ruler([t for t in ticks(-reach, reach, 6) if abs(t.at) <= reach], "normal quantile")

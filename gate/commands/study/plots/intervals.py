@@ -13,7 +13,7 @@ from gate.model import study
 from gate.plots import panels
 from gate.plots.panels import Array, Panel
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis, Range
+from gate.plots.scales import Axis
 from gate.units import format_confidence, plural
 from gate.writing.plain import clip
 
@@ -122,7 +122,7 @@ def _draw(
     if of is None:
         return
     low, high = of.of(outer).tolist()
-    y = panels.Span(Range(low, high, 0), panels.marks_between(low, high, 4, log=of.log))
+    y = panels.Span(low, high, panels.marks_between(low, high, 4, log=of.log))
     full = f"{said(own.response.metric)}, {combination(own.at, 200)}"
     sheet.text(left, top + 18, f"{name}{in_unit(of.measure.unit, _UNIT)}", "soft other", full=full)
     x = Axis(-0.5, len(factor.settings) - 0.5, left + y.room - 6, left + width - 14)
