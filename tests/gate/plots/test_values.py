@@ -122,7 +122,8 @@ def test_only_the_builds_that_the_finding_rests_on_are_drawn_the_first_of_every_
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 80
     assert "The result uses only the first 4 of 6 builds, which are drawn." in picture.caption
     assert {"0", "1", "2", "3"} <= set(texts(picture)) and "4" not in texts(picture)
-    of = case(*(sample(np.random.default_rng(k).normal(1, 0.1, 12), 6, 1, sessions=2) for k in range(2)))
+    base, head = (sample(np.random.default_rng(k).normal(1, 0.1, 12), 6, 1, sessions=2) for k in range(2))
+    of = case(base, head)
     assert texts(there(values(of, finding(of, builds=4), "p"))).count("1") == 3, "of both sessions, and the session"
 
 
