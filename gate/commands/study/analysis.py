@@ -80,7 +80,7 @@ def family(
     return claims(hypotheses, 1 - method.confidence)
 
 
-_IN_TIME = 5000
+_IN_TIME = 1000
 """Most units that the picture in time shows."""
 
 

@@ -18,8 +18,6 @@ from gate.units import agree, plural
 from gate.writing.plain import clip
 
 _PLOT, _HEAD, _FOOT = 214, 30, 58
-_DRAWN, _EXTREMES = 700, 20
-"""Units that are drawn at most, but for so many of the highest and of the lowest."""
 _FEW = 150
 _LEGEND = 90
 """A legend of treatments that would be higher gives way to one of settings."""
@@ -63,23 +61,20 @@ def series(prefix: str, response: Response) -> Picture | None:
         middles = (starts + np.append(starts[1:], len(found)) - 1) / 2
         names = [f"{'' if k else 'session '}{found[k]}" for k in starts.tolist()]
         sheet.row(y.end - 6, list(zip(x.all(middles), names, strict=True)), "soft small")
-    shown = np.arange(len(points))
-    if len(points) > _DRAWN:
-        ranked = np.argsort(values, kind="stable")
-        even = np.linspace(0, len(points) - 1, _DRAWN).astype(int)
-        shown = np.unique(np.concatenate((even, ranked[:_EXTREMES], ranked[-_EXTREMES:])))
     numbers = of.of(values)
     kind_of = np.array([kinds[p.treatment] for p in points])
     for kind, (look, _) in enumerate(listed):
-        own = shown[kind_of[shown] == kind]
-        panel.marks(look, own, numbers[own], "small" if len(shown) > _FEW else "middle")
+        own = np.flatnonzero(kind_of == kind)
+        panel.marks(look, own, numbers[own], "small" if len(points) > _FEW else "middle")
         panel.edges(look, own, numbers[own])
-    whole = [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0]
+    total = sum(treatment.executions for treatment in response.treatments)
+    # every so many of them are in the series
+    step = -(-total // len(points)) or 1
+    whole = [Tick(t.at / step, f"{t.at:.0f}") for t in ticks(0, step * (len(points) - 1), 8) if t.at % 1 == 0]
     panel.ruler(whole, "execution, in the order of the run")
     caption = m.words(
         f"Each mark is the mean of a start; its shape and colour show {by}.",
-        len(shown) < len(points)
-        and f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.",
+        len(points) < total and f"{len(points):,} of {total:,} are drawn, evenly chosen in their order.",
         _beyond(panel, numbers),
         several and "Vertical lines separate the sessions.",
         "Without drift each kind of mark keeps its height from left to right.",
@@ -169,8 +164,6 @@ def boots(
 
 _HEIGHT, _TOP, _BOTTOM = 334, 66, 266
 _GAP = 30
-_RESIDUALS, _LARGEST = 500, 100
-"""Residuals that are drawn at most, and how many of them are the largest."""
 _QUARTILE = 0.6744897501960817
 
 
@@ -184,18 +177,12 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         return None
     # on a log scale residuals stay logarithms, or the normal plot would bend
     factor, unit = (1.0, "natural log") if of.log else (of.unit.factor, of.unit.name)
-    # the largest and, of the rest in order of size, some evenly
-    kept = sorted(found, key=lambda r: -abs(r.residual))
-    if len(kept) > _RESIDUALS:
-        rest = sorted(kept[_LARGEST:], key=lambda r: (r.fitted, r.residual))
-        chosen = np.linspace(0, len(rest) - 1, _RESIDUALS - _LARGEST).astype(int)
-        kept = [*kept[:_LARGEST], *(rest[k] for k in dict.fromkeys(chosen.tolist()))]
-    heights = np.array([r.residual for r in kept]) / factor
-    y = panels.span(np.append(sizes / factor, 0.0), False)
+    heights = sizes / factor
+    y = panels.span(np.append(heights, 0.0), False)
     middle = (WIDTH + y.room) / 2
     sheet = Sheet(WIDTH, _HEIGHT)
     sheet.text(12, 20, f"residual{m.in_unit(unit, 24)}", "soft other")
-    far = max((k for k, r in enumerate(kept) if r.cook is not None), key=lambda k: kept[k].cook or 0.0, default=None)
+    far = max((k for k, r in enumerate(found) if r.cook is not None), key=lambda k: found[k].cook or 0.0, default=None)
 
     def draw(panel: Panel, xs: panels.Array, title: str) -> None:
         points = panel.points(xs, heights)
@@ -203,7 +190,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         panels.Look(1).marks(sheet, [] if far is None else [points[far]], "large")
         sheet.text(panel.middle, _TOP - 14, title, "strong", "middle")
 
-    numbers = fits.of(np.array([r.fitted for r in kept]))
+    numbers = fits.of(np.array([r.fitted for r in found]))
     ends = panels.whole(numbers)
     left = Panel.on(sheet, Axis(*ends, y.room, middle - _GAP / 2), y, _TOP, _BOTTOM - _TOP)
     left.level("zero", 0)
@@ -213,7 +200,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         classes="soft other",
     )  # fmt: skip
 
-    quantiles = np.array([r.quantile for r in kept])
+    quantiles = np.array([r.quantile for r in found])
     reach = 1.07 * float(np.abs(quantiles).max()) or 1.0
     x = Axis(-reach, reach, middle + _GAP / 2, WIDTH - 14)
     right = Panel.on(sheet, x, y, _TOP, _BOTTOM - _TOP, labels=False)
@@ -229,17 +216,16 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     draw(right, quantiles, "normal probability")
     right.ruler([t for t in ticks(-reach, reach, 6) if abs(t.at) <= reach], "normal quantile")
 
+    total = max(len(found), response.linear.observations if response.linear else 0)
     cook = "" if diagnostics.largest_cook is None else f" ({diagnostics.largest_cook:.3g})"
     caption = m.words(
         "Left: residuals should scatter evenly around 0 at every fitted value.",
         "Right: normal residuals would lie along the line, which goes through their quartiles.",
         far is not None and f"The triangle is the observation with the largest Cook's distance{cook}.",
-        len(kept) < len(found)
-        and f"{len(kept):,} of {len(found):,} residuals are drawn, evenly chosen, and the {_LARGEST} largest with "
-        "them.",
+        len(found) < total and f"{len(found):,} of {total:,} residuals are drawn, the largest among them.",
     )
     warnings = plural(len(diagnostics.warnings), "warning") if diagnostics.warnings else "no warnings"
     extent = f"from {of.signed(float(sizes.min()))} to {of.signed(float(sizes.max()))}"
-    described = f"{plural(len(found), 'residual')} {extent}{'' if of.log else m.in_unit(unit, 24)}; {warnings}."
+    described = f"{plural(total, 'residual')} {extent}{'' if of.log else m.in_unit(unit, 24)}; {warnings}."
     title = f"Residuals of the linear model of {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, described, caption)
