@@ -64,9 +64,10 @@ def series(prefix: str, response: Response) -> Picture | None:
     numbers = of.of(values)
     kind_of = np.array([kinds[p.treatment] for p in points])
     for kind, (look, _) in enumerate(listed):
-        own = np.flatnonzero(kind_of == kind)
-        panel.marks(look, own, numbers[own], "small" if len(points) > _FEW else "middle")
-        panel.edges(look, own, numbers[own])
+        own = kind_of == kind
+        xs = np.flatnonzero(own).astype(np.float64)
+        panel.marks(look, xs, numbers[own], "small" if len(points) > _FEW else "middle")
+        panel.edges(look, xs, numbers[own])
     total = sum(treatment.executions for treatment in response.treatments)
     # every so many of them are in the series
     step = -(-total // len(points)) or 1

@@ -46,7 +46,7 @@ STUDIES: dict[str, Callable[[], Response]] = {
 def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     """All pictures of a response, by their prefixes."""
     means = {repr(t.settings): t.mean for t in response.treatments}
-    timed = replace(response, series=examples.series(means, 12, sessions=3), dependences=[dependence(response.metric)])
+    timed = replace(response, series=examples.series(means, 4, sessions=3), dependences=[dependence(response.metric)])
     yield "q", quantile_effects("q", response, examples.quantile_effects(response.factors), 0.95)
     yield "r", residuals("r", response, examples.diagnostics(900))
     yield "m", mains("m", response)
