@@ -49,14 +49,17 @@ MIRROR = re.compile(
     r"^\s*((extra-)?index-url|find-links|no-index|trusted-host|proxy|(client-)?cert)\s*[=:]", re.MULTILINE
 )
 # Packages that only a study loads, with what they alone need.
-OF_A_STUDY = frozenset({"pandas", "python-dateutil", "tzdata"})
+OF_A_STUDY = frozenset({
+    "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil",
+    "statsmodels", "typing-extensions", "tzdata", "wrapt",
+})  # fmt: skip
 # Packages without a wheel for musl, which a lock cannot tell from glibc; perfgate does without them.
 OF_GLIBC = frozenset({"astral-dev-toolchain-hyperfine"})
 # A requirement of a lock, with the hashes below it.
 LOCKED = re.compile(r"^(?P<name>[\w.-]+) ?[=@].*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 # Parts of libraries that a check does not load, or hardly any of, and what is compiled while they are downloaded.
 SELDOM = re.compile(
-    r"(gate|harness|pandas|scipy|dateutil|tzdata|"
+    r"(gate|harness|pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
     r"numpy/(f2py|typing|distutils|testing|polynomial|_pyinstaller)|.*\.dist-info|.*\.libs)(/|$)"
 )
 

@@ -9,8 +9,8 @@ import re
 _FILES = "too many open files: raise the limit (`ulimit -n`)"
 _PROCESSES = "no more processes or threads can be started: end some, or raise the limit (`ulimit -u`)"
 _MEMORY = "not enough memory: free some, or raise the limit (`ulimit -v`)"
-_OF_A_STUDY = "pandas"
-"""scripts/environment.py leaves it out where a check is all there is."""
+_OF_A_STUDY = ("pandas", "statsmodels", "patsy")
+"""Packages that scripts/environment.py leaves out where a check is all there is."""
 _BY_NUMBER = {
     errno.EMFILE: _FILES,
     errno.ENFILE: "too many files are open on this machine: close some",
@@ -30,7 +30,7 @@ def lack_of(error: BaseException) -> str | None:
         return _BY_NUMBER.get(error.errno or 0)
     if isinstance(error, MemoryError):
         return _MEMORY
-    if isinstance(error, ModuleNotFoundError) and error.name == _OF_A_STUDY:
+    if isinstance(error, ModuleNotFoundError) and error.name in _OF_A_STUDY:
         return f"{error.name} is not installed; the action installs what a check needs: use an install of all packages"
     if isinstance(error, ImportError) and (_limits() or _UNMAPPED.search(str(error))):
         return _MEMORY

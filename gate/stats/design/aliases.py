@@ -204,12 +204,13 @@ def least_squares(y: Array, design: Design, order: int) -> Fit:
     """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding; y: of the units."""
     model = coded(design.codes, design.sizes, order)
     own, location, scale, noise = scaled(y)
+    # loading statsmodels takes longer than all the rest of a small study's analysis
+    from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped] # it has no types
+
     # of the means of treatments, weighted by their units
-    weights = np.sqrt(design.counts)
-    q, r = np.linalg.qr(model.matrix * weights[:, None])
-    inverse = np.linalg.inv(r)
-    coefficients, covariance = inverse @ (q.T @ (design.totals(own) / weights)), inverse @ inverse.T
-    fitted = (model.matrix @ coefficients)[design.place]
+    solved = WLS(design.totals(own) / design.counts, model.matrix, weights=design.counts).fit()
+    coefficients, covariance = (np.asarray(found) for found in (solved.params, solved.normalized_cov_params))
+    fitted = np.asarray(solved.fittedvalues)[design.place]
     residuals = own - fitted
     if float(np.abs(residuals).max()) <= noise:
         residuals = np.zeros(len(y))
