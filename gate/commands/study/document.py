@@ -14,7 +14,7 @@ from gate.commands.study.observations import Observed
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
 from gate.commands.study.plots.effects import half_normal, pareto, quantile_effects
 from gate.commands.study.plots.in_time import boots, residuals, series
-from gate.commands.study.plots.intervals import means_by_metric, one_way
+from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.styles import TreatmentValues
 from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Said, Section
@@ -387,14 +387,10 @@ def _sizes(response: Response, draw: Drawer, _: float) -> Iterator[Section]:
         return
     items = []
     if found.median_effect is not None:
-        of = say.Amounts(response)
-        effect = (
-            f"the median main effect, {of.change(found.median_effect)}{'' if of.log else f' {of.unit.name}'.rstrip()}."
-        )
         items.append(
-            f"{found.enough} units are the fewest here whose usual interval is narrower than {effect}"
+            f"{found.enough} units are the fewest here whose usual interval is narrower than the median main effect."
             if found.enough is not None
-            else f"none of these sizes has intervals narrower than {effect}"
+            else "none of these sizes has intervals narrower than the median main effect."
         )
     worst = min(found.rows, key=lambda row: row.coverage, default=None)
     if worst is not None:
@@ -405,7 +401,11 @@ def _sizes(response: Response, draw: Drawer, _: float) -> Iterator[Section]:
     yield Section(
         "How large a sample",
         f"{draw.prefix}-sizes",
-        [Items(items, "rest"), tables.sample_sizes(response, found)],
+        [
+            Items(items, "rest"),
+            Figures(draw("Sample sizes", sample_sizes, "sizes", found)),
+            Fold("As numbers", [tables.sample_sizes(response, found)]),
+        ],
         "What would have come out with fewer units: intervals of the mean from subsamples of one treatment, "
         "how wide they are and how often they hold the mean of all of its units.",
     )

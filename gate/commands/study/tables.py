@@ -399,5 +399,4 @@ def sample_sizes(response: Response, found: SampleSizes) -> Table:
         number("median width", lambda row: row.widths[1], amounts.change),
         number("upper quartile", lambda row: row.widths[2], amounts.change),
         number("attained coverage", "coverage", format_share),
-        number("subsamples", "subsamples", "{:,}".format),
     )

@@ -1,7 +1,8 @@
-"""Intervals of means by metric, in panels of one span (NIST TN 1855, Fig. 1), and units by setting."""
+"""Intervals of means, by metric in panels of one span (NIST TN 1855, Fig. 1) and by sample size (Fig. 10 and 11)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -11,10 +12,10 @@ from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letters_in, look_of, ordered, said
 from gate.model import study
 from gate.plots import panels
-from gate.plots.panels import Array, Panel
+from gate.plots.panels import Array, Look, Panel
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis
-from gate.units import format_confidence, plural
+from gate.plots.scales import Axis, Tick
+from gate.units import format_confidence, format_number, plural
 from gate.writing.plain import clip
 
 _HEAD, _TITLE, _HEADING, _PLOT, _GAP = 8, 30, 28, 116, 12
@@ -134,6 +135,83 @@ def _draw(
             ends = of.one(mean.low), of.one(mean.high)
             panel.interval(f"fine-{look.colour}", place, ends, min(6.0, panel.slot * 0.3))
         look.marks(sheet, panel.points([place], [of.one(mean.mean)]), "large" if panel.slot > 16 else "middle")
+
+
+_ABOVE, _TALL, _FOOT = 62, 196, 62
+_BETWEEN = 26
+_LOG = 8.0
+"""Widths that differ by more than this factor are drawn by their logarithm."""
+_METHODS = {"t": ("t interval", Look(0), -5.0), "bca": ("BCa bootstrap", Look(1), 5.0)}
+
+
+def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes) -> Picture | None:
+    """Draw the widths of intervals and their coverage against the size of the sample; None: there are no sizes."""
+    rows = sizes.rows
+    widths = np.array([w for r in rows for w in r.widths])
+    if not rows or float(widths.max()) <= 0:
+        return None
+    percent = response.scale == "log"
+    effect = sizes.median_effect if sizes.median_effect is not None and sizes.median_effect > 0 else None
+    found = None if percent else m.differences(response, widths)
+    factor, unit = (found.factor, found.unit) if found else (0.01, "%") if percent else (1.0, response.unit)
+    every = widths / factor if effect is None else np.append(widths, effect) / factor
+    log = bool(every.min() > 0 and every.max() / every.min() > _LOG)
+    listed = [(look, name) for key, (name, look, _) in _METHODS.items() if any(r.method == key for r in rows)]
+    top = _ABOVE + m.legend_height(listed, WIDTH - 24)
+    sheet = Sheet(WIDTH, top + _TALL + _FOOT)
+    m.legend(sheet, listed, 12, 6, WIDTH - 24)
+
+    def of(number: float) -> float:
+        return math.log10(number / factor) if log else number / factor
+
+    shares = [r.coverage * 100 for r in rows] + [sizes.confidence * 100, 100.0]
+    left = panels.span(np.log10(every) if log else np.append(every, 0.0), log)
+    right = panels.span(np.array(shares), False)
+    at = {math.log10(r.size): f"{r.size}" for r in rows}
+    pad = 0.09 * (max(at) - min(at)) or 0.3
+    low, high = min(at) - pad, max(at) + pad
+    width = (WIDTH - left.room - right.room - _BETWEEN) / 2
+    first = Axis(low, high, left.room, left.room + width)
+    second = Axis(low, high, first.end + _BETWEEN + right.room - 12, WIDTH - 12)
+    of_width, of_share = Panel.on(sheet, first, left, top, _TALL), Panel.on(sheet, second, right, top, _TALL)
+    for panel in (of_width, of_share):
+        panel.ruler([Tick(place, text) for place, text in sorted(at.items())], "sample size")
+        bottom = panel.y.start
+        sheet.lines("axis", [[(panel.x.at(place), bottom), (panel.x.at(place), bottom + 5)] for place in at])
+    if effect is not None:
+        of_width.level("dotted", of(effect))
+    of_share.level("dotted", sizes.confidence * 100)
+    for method, (_, look, shift) in _METHODS.items():
+        own = sorted((r for r in rows if r.method == method), key=lambda r: r.size)
+        # methods stand beside each other, not on each other
+        xs = np.log10([r.size for r in own])
+        beside = xs + shift / of_width.slot
+        for x, row in zip(beside.tolist(), own, strict=True):
+            of_width.interval(f"fine-{look.colour}", x, (of(row.widths[0]), of(row.widths[2])), 4)
+        for panel, places, ys in (
+            (of_width, beside, [of(r.widths[1]) for r in own]),
+            (of_share, xs + shift / 2 / of_share.slot, [r.coverage * 100 for r in own]),
+        ):
+            points = panel.points(places, ys)
+            sheet.lines(look.lines("line"), [points] if len(points) > 1 else [])
+            look.marks(sheet, points, "large")
+    widths_name = f"interval width{in_unit(unit, 10)}{' (log axis)' if log else ''}"
+    sheet.text(12, top - 14, widths_name, "strong other")
+    sheet.text(second.start - right.room + 12, top - 14, "coverage, %", "strong")
+    shown = [r for r in rows if r.method == "t"] or rows
+    ends = " and ".join(f"{row.coverage:.1%} at {row.size}" for row in (shown[0], shown[-1]))
+    level = format_confidence(sizes.confidence)
+    counts = sorted({r.subsamples for r in rows})
+    drawn = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    told = "" if effect is None else f"{format_number(effect / factor, 3)} {said(unit)}".rstrip()
+    caption = m.words(
+        f"{drawn} subsamples of each size, drawn from the {sizes.units:,} units of {combination(sizes.settings, 80)}.",
+        f"Left: widths of their {level} intervals of the mean; marks are medians, bars go from quartile to quartile.",
+        told and f"The dotted line is the median main effect ({told}): wider intervals would hide it.",
+        f"Right: share of the intervals that hold the mean of all units; the dotted line is the promised {level}.",
+    )
+    title = f"Sample sizes for {response.benchmark}, {response.metric}"
+    return sheet.picture(prefix, title, f"{sizes.units:,} units; coverage {ends}.", caption)
 
 
 _TOP, _BOXES, _BELOW = 62, 200, 38

@@ -21,6 +21,8 @@ from gate.model.study import (
     QuantileModel,
     Residual,
     Response,
+    SampleSize,
+    SampleSizes,
     SeriesPoint,
     Setting,
     Term,
@@ -154,6 +156,21 @@ def series(means: Mapping[str, float], each: int, sessions: int = 1) -> list[Ser
             value = levels[k] * (1 + 0.03 * rng.standard_normal() + 0.02 * session) + 1e-6 * len(found)
             found.append(SeriesPoint(order=len(found), session=session, build=build, treatment=k, value=float(value)))
     return found
+
+
+def sample_sizes(settings: dict[str, Setting] | None = None) -> SampleSizes:
+    rows = []
+    for size in (5, 10, 20, 40, 80, 160, 320):
+        for method, bonus in (("t", 0.0), ("bca", -0.012)):
+            width = 0.004 / size**0.5 * (1.02 if method == "bca" else 1)
+            rows.append(
+                SampleSize(size=size, method=method, widths=(width * 0.8, width, width * 1.4),  # type: ignore[arg-type]
+                           coverage=0.95 - 0.4 / size + bonus, subsamples=2000)
+            )  # fmt: skip
+    return SampleSizes(
+        settings=settings or {"load": "idle", "sched": "cfs"}, units=1000, confidence=0.95, rows=rows,
+        median_effect=0.0006, enough=80,
+    )  # fmt: skip
 
 
 def one_way(factor: Factor) -> OneWay:

@@ -13,7 +13,7 @@ import pytest
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
 from gate.commands.study.plots.effects import MOST_CONTRASTS, half_normal, pareto, quantile_effects
 from gate.commands.study.plots.in_time import boots, residuals, series
-from gate.commands.study.plots.intervals import means_by_metric, one_way
+from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.styles import TreatmentValues, apart, labels, ordered, shortened
 from gate.model.study import Check, Dependence, Factor, MeanInterval, Response, Setting
@@ -75,6 +75,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
         yield f"n{number}", means_by_metric(f"n{number}", several, 0.95)
     doubted = replace(response, questionable=[t.settings for t in response.treatments[::3]])
     yield "d", blocks("d", doubted, response.blocks[0])
+    yield "z", sample_sizes("z", response, examples.sample_sizes(response.treatments[0].settings))
     for number, factor in enumerate(response.factors):
         yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor), units_of(factor))
     names = [f.name for f in response.factors]
@@ -179,6 +180,7 @@ def test_nothing_to_draw_gives_no_picture() -> None:
     silent = replace(empty, lenth=examples.lenth(["a"], 7, 0.0, size=0.0))
     assert pareto("k", silent) is None, "no contrast differs from 0"
     assert half_normal("k", silent) is None
+    assert sample_sizes("z", empty, replace(examples.sample_sizes(), rows=[])) is None
     assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[]), {}) is None
 
 

@@ -14,7 +14,7 @@ from gate.commands.study import words as say
 from gate.commands.study.plots.distributions import bins, boxes, violins
 from gate.commands.study.plots.effects import quantile_effects
 from gate.commands.study.plots.in_time import boots, residuals, series
-from gate.commands.study.plots.intervals import means_by_metric, one_way
+from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.styles import TreatmentValues
 from gate.model.study import Box, Factor, MeanInterval, QuantileEffects, Residual, Response
@@ -295,7 +295,20 @@ def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> No
     assert {"user, ms", "elapsed, s"} <= {text.replace("…", "") for text in texts(picture)}
 
 
-# --- one-way ----------------------------------------------------------------------------------------------------
+# --- sample sizes and one-way ---------------------------------------------------------------------------------------
+
+
+def test_coverage_and_the_nominal_line_stand_at_their_heights() -> None:
+    sizes = examples.sample_sizes()
+    picture = there(sample_sizes("z", examples.response(), sizes))
+    nominal = xs_of(picture, "dotted", 1)[0][1]
+    line = xs_of(picture, "line-s0", 1)
+    shares = [r.coverage for r in sizes.rows if r.method == "t"]
+    scale = (line[0][1] - nominal) / (shares[0] - 0.95)
+    assert [y for _, y in line] == pytest.approx([nominal + scale * (s - 0.95) for s in shares], abs=0.2)
+    assert scale < 0
+    steps = np.diff([x for x, _ in line])
+    assert steps == pytest.approx(steps[0], abs=0.2), "sizes double, on a log axis"
 
 
 def test_boxes_go_from_quartile_to_quartile_and_units_stand_on_them() -> None:
