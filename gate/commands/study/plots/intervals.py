@@ -10,6 +10,7 @@ import numpy as np
 
 from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letters_in, look_of, ordered, said
+from gate.commands.study.words import Amounts
 from gate.model import study
 from gate.plots import panels
 from gate.plots.panels import Array, Look, Panel
@@ -150,10 +151,9 @@ def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes
     widths = np.array([w for r in rows for w in r.widths])
     if not rows or float(widths.max()) <= 0:
         return None
-    percent = response.scale == "log"
+    of_change = Amounts(response)
     effect = sizes.median_effect if sizes.median_effect is not None and sizes.median_effect > 0 else None
-    found = None if percent else m.differences(response, widths)
-    factor, unit = (found.factor, found.unit) if found else (0.01, "%") if percent else (1.0, response.unit)
+    factor, unit = (0.01, "%") if of_change.log else (of_change.unit.factor, of_change.unit.name)
     every = widths / factor if effect is None else np.append(widths, effect) / factor
     log = bool(every.min() > 0 and every.max() / every.min() > _LOG)
     listed = [(look, name) for key, (name, look, _) in _METHODS.items() if any(r.method == key for r in rows)]
