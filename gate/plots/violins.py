@@ -1,19 +1,21 @@
-"""A case: its values by build and start (NIST TN 1855, Fig. 6), and its change by quantile."""
+"""A case: its values by build and start (NIST TN 1855, Fig. 6), in the order of the run, and its change by quantile."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 import numpy as np
 
 from gate.model import Case, Finding, QuantileCurve, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
-from gate.plots.panels import Array, Panel, Span, edges, half_violin
+from gate.plots.panels import Array, Panel, Span, edges, grid, half_violin
 from gate.plots.picture import LETTERS, Picture, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
+    Indices,
     Measure,
     Tick,
     build_sizes,
@@ -31,7 +33,7 @@ from gate.units import agree, plural
 from gate.words import numbers, views
 from gate.writing.plain import clip
 
-_WIDTH, _HEIGHT = 640, 352
+_WIDTH, _FOOT = 640, 62
 _TOP, _BOTTOM = 54, 290
 _PANEL = 168
 _DRAWN = 200
@@ -88,6 +90,10 @@ class _Stage(msgspec.Struct, frozen=True, eq=False):
         """Return whether a number lies within the ends."""
         return self.panel.y.low <= number <= self.panel.y.high
 
+    def frame(self) -> None:
+        """Draw the grid, above what lies below it."""
+        grid(self.sheet, self.panel.y, self.panel.span.ticks, self.panel.x.start, self.panel.x.end)
+
     def violin(self, of: _Sided, numbers: Array, x: float, half: float, points: int, *, both: bool = False) -> bool:
         """Draw how numbers are spread, on one side of x or on both; tell whether they have a shape."""
         found = density(numbers, self.panel.y.low, self.panel.y.high, points)
@@ -98,12 +104,27 @@ class _Stage(msgspec.Struct, frozen=True, eq=False):
         self.sheet.lines(f"violin-{of.side}", [[*outline, *mirrored]], closed=True)
         return True
 
+    def spots(self, of: _Sided, kept: Indices, xs: Sequence[float]) -> None:
+        """Mark values of a side, circles of base and triangles of head; xs: pixels."""
+        numbers, few = of.numbers[kept], sum(own.numbers.size for own in self.sides) <= _MARKED
+        pixels, inside = self.panel.y.all(numbers), self.panel.span.inside(numbers)
+        shape: Shape = "circle" if of.side == "base" else "triangle"
+        mark = "tri" if of.side == "head" else "spot" if few else "dot"
+        points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside).tolist()]
+        self.sheet.marks(f"{mark}-{of.side}", shape, points, 4 if few else 2.3)
+        self.edges("edge", of.side, xs, numbers)
+
+    def key(self, side: Side, x: float, y: float) -> None:
+        """Name a side beside its mark, so that the middle of both is at x."""
+        _own_mark(self.sheet, side, (x - 25, y - 5.5))
+        self.sheet.text(x - 15, y, side, f"say-{side}")
+
     def edges(self, kind: str, side: Side, xs: Sequence[float], numbers: Array) -> None:
         """Mark at the edge where numbers lie beyond it; xs: pixels."""
         edges(self.sheet, self.panel.y, f"{kind}-{side}", xs, numbers)
 
 
-def _stage(case: Case, finding: Finding) -> _Stage | None:
+def _stage(case: Case, finding: Finding, bottom: float) -> _Stage | None:
     """Lay out the axis for both sides; None where there is no spread, or none that floats can hold."""
     owns: dict[Side, SideSummary] = {"base": finding.base, "head": finding.head}
     samples = {"base": case.base, "head": case.head}
@@ -122,8 +143,8 @@ def _stage(case: Case, finding: Finding) -> _Stage | None:
     more = [number for value in also if (number := scale.one(value)) is not None]
     low, high = limits(np.concatenate([of.numbers for of in sides]), more)
     span = Span(low, high, (log_ticks if scale.log else ticks)(low, high, 6))
-    sheet = Sheet(_WIDTH, _HEIGHT)
-    panel = Panel.on(sheet, Axis(0, 1, span.room, _WIDTH - 8), span, _TOP, _BOTTOM - _TOP)
+    sheet = Sheet(_WIDTH, bottom + _FOOT)
+    panel = Panel(sheet, Axis(0, 1, span.room, _WIDTH - 8), Axis(low, high, bottom, _TOP), span)
     shown = f", {clip(scale.unit, 16)}" if scale.unit else ""
     log = " (log axis)" if scale.log else ""
     sheet.text(12, 20, f"{clip(views.metric_name(case.metric), 24)}{shown}{log}", "soft other")
@@ -135,9 +156,10 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
 
     Of the builds that the finding rests on. None: there is no spread to draw.
     """
-    stage = _stage(case, finding)
+    stage = _stage(case, finding, _BOTTOM)
     if stage is None:
         return None
+    stage.frame()
     right = _WIDTH - _PANEL
     middles, half = _builds(stage, right - 14, finding.top)
     drawn = 0
@@ -148,14 +170,20 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         for name, own in zip(of.sample.builds, [] if ends is None else np.split(of.numbers, ends), strict=False):
             stage.violin(of, own, middles[name] + sign, sign * (half - 1), 32 if len(middles) <= _FEW else 18)
     for of in stage.sides:
-        drawn += _spots(stage, of, middles, half)
+        kept = thinned(of.sample, _DRAWN)
+        build, share = places(of.sample, kept)
+        share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
+        xs = np.array([middles[name] for name in of.sample.builds])[build] + share * half
+        stage.spots(of, kept, xs.tolist())
+        drawn += kept.size
     whole = _panel(stage, right, finding.top)
+    caption = [*_left_out(case, stage, drawn), *_unseen(finding, stage)]
     title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
     reading = [*_READING, *([_SHAPES] if whole else [])]
     both = ", ".join(f"{of.side} {stage.say(of.own.value)}" for of in stage.sides)
     builds = f"{plural(len(case.base.builds), finding.top)} of base and {len(case.head.builds)} of head"
     described = f"{builds}; {_own(finding)}: {both} {stage.measure.unit}".rstrip()
-    return stage.sheet.picture(prefix, title, f"{described}.", _caption(case, finding, stage, drawn), reading)
+    return stage.sheet.picture(prefix, title, f"{described}.", " ".join(caption), reading)
 
 
 def _builds(stage: _Stage, right: float, top: str) -> tuple[dict[Key, float], float]:
@@ -172,28 +200,12 @@ def _builds(stage: _Stage, right: float, top: str) -> tuple[dict[Key, float], fl
     if width > 8:
         sheet.lines("axis", [[(x, _BOTTOM + 2), (x, _BOTTOM + 6)] for x in found.values()])
     middle = (found[keys[0]] + found[keys[-1]]) / 2
-    sheet.text(middle, _HEIGHT - 8, f"{top}: base on the left, head on the right", "soft", "middle")
+    sheet.text(middle, _BOTTOM + _FOOT - 8, f"{top}: base on the left, head on the right", "soft", "middle")
     if len(sessions) > 1:
         own = [[found[k] for k in keys if k[0] == session] for session in sessions]
         names = [f"{session}" if index else f"session {session}" for index, session in enumerate(sessions)]
         sheet.row(_TOP - 8, [((o[0] + o[-1]) / 2, name) for o, name in zip(own, names, strict=True)], "soft")
     return found, width * 0.44
-
-
-def _spots(stage: _Stage, of: _Sided, middles: Mapping[Key, float], half: float) -> int:
-    """Mark values of a side, circles of base and triangles of head, and return how many."""
-    kept = thinned(of.sample, _DRAWN)
-    build, share = places(of.sample, kept)
-    share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
-    xs = (np.array([middles[name] for name in of.sample.builds])[build] + share * half).tolist()
-    numbers, few = of.numbers[kept], sum(own.numbers.size for own in stage.sides) <= _MARKED
-    pixels, inside = stage.panel.y.all(numbers), stage.panel.span.inside(numbers)
-    shape: Shape = "circle" if of.side == "base" else "triangle"
-    mark = "tri" if of.side == "head" else "spot" if few else "dot"
-    points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside).tolist()]
-    stage.sheet.marks(f"{mark}-{of.side}", shape, points, 4 if few else 2.3)
-    stage.edges("edge", of.side, xs, numbers)
-    return kept.size
 
 
 def _panel(stage: _Stage, left: float, top: str) -> bool:
@@ -217,9 +229,7 @@ def _panel(stage: _Stage, left: float, top: str) -> bool:
             _own_mark(sheet, of.side, (middle, y.at(value)))
         marked = np.array([*known, *([] if value is None else [value])])
         stage.edges("arrow", of.side, [middle] * len(marked), marked)
-        # the side's name beside its mark, so that the middle of both is at the middle
-        _own_mark(sheet, of.side, (middle - 25, _BOTTOM + 18.5))
-        sheet.text(middle - 15, _BOTTOM + 24, of.side, f"say-{of.side}")
+        stage.key(of.side, middle, _BOTTOM + 24)
         said = stage.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
         sheet.text(middle, _BOTTOM + 50, said, f"strong{small}", "middle")
@@ -234,8 +244,8 @@ def _own_mark(sheet: Sheet, side: Side, point: Point) -> None:
         sheet.marks("mark-head", "triangle", [point], 5.5)
 
 
-def _caption(case: Case, finding: Finding, stage: _Stage, drawn: int) -> str:
-    """Say what is not drawn: values between those chosen, builds, intervals and what lies beyond the axis."""
+def _left_out(case: Case, stage: _Stage, drawn: int) -> list[str]:
+    """Say what is not drawn: values between those chosen, builds, and what lies beyond the axis."""
     words, total = [], sum(of.numbers.size for of in stage.sides)
     if drawn < total:
         words.append(f"{drawn:,} of {plural(total, 'value')} are drawn, evenly chosen beside the extremes.")
@@ -245,6 +255,18 @@ def _caption(case: Case, finding: Finding, stage: _Stage, drawn: int) -> str:
     if any(used < builds for used, builds in counts):
         said = " and ".join(dict.fromkeys(f"{used} of {plural(builds, 'build')}" for used, builds in counts))
         words.append(f"The result uses only the first {said}, which are drawn.")
+    out = np.concatenate([of.sample.values[~stage.panel.span.inside(of.numbers)] for of in stage.sides])
+    if out.size:
+        low, high = stage.measure.say(float(out.min())), stage.measure.say(float(out.max()))
+        far = f"{f'at {low}' if low == high else f'from {low} to {high}'} {stage.measure.unit}".rstrip()
+        lie = agree(out.size, "lies", "lie")
+        words.append(f"{out.size:,} of {total:,} values {lie} beyond the axis ({far}), marked at its edge.")
+    return words
+
+
+def _unseen(finding: Finding, stage: _Stage) -> list[str]:
+    """Say which of the sides' own values and intervals are not drawn."""
+    words = []
     if all(of.own.low is None or of.own.high is None for of in stage.sides):
         words.append(f"The {_own(finding)} of a side has no interval.")
     for of in stage.sides:
@@ -255,17 +277,96 @@ def _caption(case: Case, finding: Finding, stage: _Stage, drawn: int) -> str:
             words.append(
                 f"The interval of {of.side} is not drawn: it reaches 0 or below, which a log axis does not have."
             )
-    out = np.concatenate([of.sample.values[~stage.panel.span.inside(of.numbers)] for of in stage.sides])
-    if out.size:
-        low, high = stage.measure.say(float(out.min())), stage.measure.say(float(out.max()))
-        far = f"{f'at {low}' if low == high else f'from {low} to {high}'} {stage.measure.unit}".rstrip()
-        lie = agree(out.size, "lies", "lie")
-        words.append(f"{out.size:,} of {total:,} values {lie} beyond the axis ({far}), marked at its edge.")
-    return " ".join(words)
+    return words
 
 
 def _own(finding: Finding) -> str:
     return "typical value" if finding.statistic == TYPICAL else finding.statistic
+
+
+# --- in the order of the run ------------------------------------------------------------------------------------------
+
+_FLOOR = 240
+_MEANS = 150
+"""More executions than this leave no room for a mean each."""
+_ROUNDS = 100
+"""More rounds than this leave no room to shade them."""
+
+
+def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
+    """Draw the values of both sides over the run (NIST TN 1855, Fig. 4).
+
+    Of the builds that the finding rests on. None: no spread, one execution a side, or the order is not known.
+    """
+    stage = _stage(case, finding, _FLOOR)
+    order = None if stage is None else _order(stage.sides)
+    if stage is None or order is None or max(at.size for at in order) < 2:
+        return None
+    executions, drawn = sum(at.size for at in order), 0
+    x = Axis(-0.5, executions - 0.5, stage.panel.x.start, stage.panel.x.end)
+    shaded = _rounds(stage, x, order)
+    stage.frame()
+    for of, at, key in zip(stage.sides, order, (_WIDTH - 154, _WIDTH - 60), strict=True):
+        stage.key(of.side, key, 20)
+        sizes, kept = of.sample.counts[0], thinned(of.sample, _DRAWN)
+        begin, own = np.cumsum(sizes) - sizes, np.repeat(np.arange(sizes.size), sizes)[kept]
+        within = (kept - begin[own] + 0.5) / sizes[own]
+        stage.spots(of, kept, x.all(at[own] + (within - 0.5) * 0.7))
+        drawn += kept.size
+    means = max(int(of.sample.counts[0].max()) for of in stage.sides) > 2 and executions <= _MEANS
+    for of, at in zip(stage.sides, order, strict=True) if means else ():
+        sizes = np.repeat(of.sample.counts[0], of.sample.counts[0])
+        # divided first: the sum may be more than floats can hold
+        mean: Array = np.add.reduceat(of.sample.values / sizes, np.cumsum(of.sample.counts[0]) - of.sample.counts[0])
+        numbers = stage.measure.of(mean)
+        inside = stage.panel.span.inside(numbers)
+        ends = zip(x.all(at[inside] - 0.42), x.all(at[inside] + 0.42), stage.panel.y.all(numbers[inside]), strict=True)
+        stage.sheet.lines(f"bar-{of.side}", [[(left, y), (right, y)] for left, right, y in ends])
+    whole = [tick for tick in ticks(0, executions - 1, 8) if tick.at % 1 == 0]
+    stage.panel.across(x).ruler(whole, "start, in the order of the run")
+    title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
+    described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
+    reading = [
+        "Both sides should be level: a slope is a machine that warms up, a step something else that began.",
+        *(["A bar is the mean of a start."] if means else []),
+        *(["Shading separates the rounds."] if shaded else []),
+    ]
+    return stage.sheet.picture(prefix, title, described, " ".join(_left_out(case, stage, drawn)), reading)
+
+
+def _order(sides: Sequence[_Sided]) -> list[Array] | None:
+    """Place the executions of each side as the files say, sessions after each other; None: they do not."""
+    keys = []
+    for of in sides:
+        sessions = np.repeat([session for session, _ in of.sample.builds], of.sample.counts[1]).tolist()
+        keys.append([*zip(sessions, [] if of.sample.orders is None else of.sample.orders.tolist(), strict=False)])
+    # a case is a part of the run: places are counted within the case, so that others leave no holes
+    ranks = {key: rank for rank, key in enumerate(sorted({key for own in keys for key in own}))}
+    # the files give each execution of a session its own place
+    if len(ranks) < sum(of.sample.counts[0].size for of in sides):
+        return None
+    return [np.array([ranks[key] for key in own], dtype=np.float64) for own in keys]
+
+
+def _rounds(stage: _Stage, x: Axis, order: Sequence[Array]) -> bool:
+    """Shade every other round, where they follow each other and have room; tell whether they do."""
+    ends: dict[Key, list[float]] = {}
+    for of, at in zip(stage.sides, order, strict=True):
+        for build, own in zip(of.sample.builds, np.split(at, np.cumsum(of.sample.counts[1])[:-1]), strict=True):
+            ends.setdefault(build, []).extend(own.tolist())
+    rounds = sorted((min(at), max(at), build) for build, at in ends.items())
+    if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
+        return False
+    stripes = [(x.at(low - 0.5), x.at(high + 0.5)) for low, high, _ in rounds[1::2]]
+    corners = [[(low, _TOP), (high, _TOP), (high, _FLOOR), (low, _FLOOR)] for low, high in stripes]
+    stage.sheet.lines("stripe", corners, closed=True)
+    many = len({session for session, _ in ends}) > 1
+    labels = [f"{build[0]}/{build[1]}" if many else f"{build[1]}" for _, _, build in rounds]
+    # the first one tells what the numbers are
+    labels[0] = f"round {labels[0]}"
+    middles = [x.at((low + high) / 2) for low, high, _ in rounds]
+    stage.sheet.row(_TOP - 8, [*zip(middles, labels, strict=True)], "soft small")
+    return True
 
 
 # --- the change over the quantiles ------------------------------------------------------------------------------------

@@ -84,11 +84,12 @@ def test_the_report_reads_without_scripts(name: str, browser: Browser, written: 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_sides_are_seen(scheme: Scheme, browser: Browser, written: Written) -> None:
+@pytest.mark.parametrize("kind", ["values", "series"])
+def test_both_sides_are_seen(kind: str, scheme: Scheme, browser: Browser, written: Written) -> None:
     with context(browser) as inside:
         page = opened(inside, written("regression"))
         page.paint(scheme)
-        picture = page.page.locator("#finding-1 figure.values svg")
+        picture = page.page.locator(f"#finding-1 figure.{kind} svg")
         marks = {side: picture.locator(f"[class*=-{side}]") for side in SIDES}
         painted = {}
         for side, shapes in marks.items():

@@ -147,11 +147,12 @@ def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
 def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str) -> Shown:
     if finding.ratio.method == "exact" or (case is not None and case.exact):
         return Shown(note="Exact numbers have no spread, so there is nothing to draw.")
-    from gate.plots.violins import effects, values
+    from gate.plots.violins import effects, series, values
 
     named, drawn = _legible(finding), []
     if case is not None:
         drawn = [("values", "Values by build and start", values(_legible(case), named, f"{prefix}-values"))]
+        drawn += [("series", "Values in the order of the run", series(_legible(case), named, f"{prefix}-series"))]
     if curve is not None:
         drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))
     figures = tuple(picture.figure(kind, name) for kind, name, picture in drawn if picture is not None)

@@ -4,8 +4,8 @@ import math
 import re
 from xml.etree import ElementTree
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from gate.model import Case, Counts, Finding, Sample, SideSummary
 from gate.plots.picture import Picture
@@ -16,18 +16,23 @@ SVG = "{http://www.w3.org/2000/svg}"
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 
 
-def sample(values: Array, builds: int, executions: int, sessions: int = 1) -> Sample:
+def sample(values: Array, builds: int, executions: int, orders: list[int] | None = None, sessions: int = 1) -> Sample:
     """Nest values evenly: as many iterations as there are."""
     iterations = values.size // (builds * executions)
     return Sample(
         values,
         (np.full(builds * executions, iterations), np.full(builds, executions), np.full(sessions, builds // sessions)),
         tuple((k // (builds // sessions), k % (builds // sessions)) for k in range(builds)),
+        None if orders is None else np.array(orders),
     )
 
 
 def case(base: Sample, head: Sample, unit: str = "s", metric: str = "time", benchmark: str = "parse-large") -> Case:
-    """Both sides of a case."""
+    """Both sides of a case; without orders of their own they took turns."""
+    base, head = (
+        side if side.orders is not None else replace(side, orders=2 * np.arange(side.counts[0].size) + k)
+        for k, side in enumerate((base, head))
+    )
     return Case(
         benchmark=benchmark, metric=metric, factors={}, unit=unit, better="lower", exact=False, decided=True,
         base=base, head=head, warnings=[],
@@ -42,7 +47,7 @@ def finding(of: Case, half: float | None = 0.01, builds: int | None = None) -> F
 
 def _summary(of: Sample, half: float | None, builds: int) -> SideSummary:
     value = float(np.mean(of.values / of.values.size) * of.values.size)
-    return msgspec.structs.replace(
+    return replace(
         examples.side(value),
         counts=Counts(session=1, build=builds, execution=of.counts[0].size, iteration=of.values.size),
         low=None if half is None else value - half * abs(value),

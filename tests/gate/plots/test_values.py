@@ -1,21 +1,32 @@
-"""The values of a case by build and execution, and the change of its quantiles."""
+"""The values of a case by build and execution, in the order of the run, and the change of its quantiles."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gate.model import Case, Finding, QuantileCurve, QuantileEffect, Sample
 from gate.plots.picture import Picture
-from gate.plots.violins import effects, values
+from gate.plots.violins import effects, series, values
 from tests.gate.plots.drawn import assert_sound, case, corners, finding, marks, paths, sample, texts
 from tests.gate.report import examples
 from tests.support.samples import there
 from tests.support.seeds import some
 
+Draw = Callable[[Case, str], Picture | None]
+
 
 def by_build(of: Case, prefix: str) -> Picture | None:
     return values(of, finding(of), prefix)
+
+
+def in_order(of: Case, prefix: str) -> Picture | None:
+    return series(of, finding(of), prefix)
+
+
+BOTH = pytest.mark.parametrize("draw", [by_build, in_order])
 
 
 def normal(seed: int, builds: int, executions: int, iterations: int, mean: float = 0.1) -> Sample:
@@ -27,42 +38,48 @@ def pair(builds: int, executions: int, iterations: int) -> Case:
     return case(normal(1, builds, executions, iterations), normal(2, builds, executions, iterations, 0.104))
 
 
-def test_few_values_are_all_marked() -> None:
-    picture = there(by_build(pair(5, 2, 15), "p"))
+@BOTH
+def test_few_values_are_all_marked(draw: Draw) -> None:
+    picture = there(draw(pair(5, 2, 15), "p"))
     assert_sound(picture, "p")
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 150
     assert "are drawn" not in picture.caption
     assert {"base", "head", "time, ms"} <= set(texts(picture))
 
 
-def test_many_values_are_thinned_and_the_caption_says_so() -> None:
-    picture = there(by_build(pair(5, 4, 500), "p"))
+@BOTH
+def test_many_values_are_thinned_and_the_caption_says_so(draw: Draw) -> None:
+    picture = there(draw(pair(5, 4, 500), "p"))
     drawn = marks(picture, "dot-base") + marks(picture, "tri-head")
     assert 400 <= drawn <= 404
     assert f"{drawn} of 20,000 values are drawn, evenly chosen beside the extremes" in picture.caption
 
 
-def test_an_outlier_is_marked_at_the_edge_and_counted() -> None:
+@BOTH
+def test_an_outlier_is_marked_at_the_edge_and_counted(draw: Draw) -> None:
     of = pair(5, 2, 10)
     of.base.values[7] *= 50
     of.head.values[60] /= 50
-    picture = there(by_build(of, "p"))
+    picture = there(draw(of, "p"))
     assert [marks(picture, of) for of in ("edge-base", "edge-head", "dot-base")] == [1, 1, 99]
     assert "2 of 200 values lie beyond the axis" in picture.caption
     assert_sound(picture, "p")
 
 
-def test_orders_of_magnitude_are_on_a_log_axis_and_no_spread_is_no_picture() -> None:
+@BOTH
+def test_orders_of_magnitude_are_on_a_log_axis_and_no_spread_is_no_picture(draw: Draw) -> None:
     spread = np.exp(np.random.default_rng(3).normal(-5, 2, 100))
-    shown = texts(there(by_build(case(sample(spread, 5, 2), sample(spread * 1.1, 5, 2)), "p")))
+    shown = texts(there(draw(case(sample(spread, 5, 2), sample(spread * 1.1, 5, 2)), "p")))
     assert any("(log axis)" in text for text in shown) and "10" in shown
-    assert by_build(case(sample(np.full(10, 5.0), 5, 2), sample(np.full(10, 7.0), 5, 2)), "p") is None
+    assert draw(case(sample(np.full(10, 5.0), 5, 2), sample(np.full(10, 7.0), 5, 2)), "p") is None
+    assert in_order(pair(1, 1, 20), "p") is None, "one execution a side is no series"
 
 
-def test_hostile_names_are_text() -> None:
+@BOTH
+def test_hostile_names_are_text(draw: Draw) -> None:
     nasty = '</text><script>alert("$x$")</script>'
     of = case(normal(1, 3, 2, 5), normal(2, 3, 2, 5), nasty, nasty, nasty)
-    picture = there(by_build(of, "p"))
+    picture = there(draw(of, "p"))
     assert_sound(picture, "p")
     assert "<script" not in picture.svg
 
@@ -132,6 +149,41 @@ def test_sessions_are_named() -> None:
     base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
     picture = there(by_build(case(base, head), "p"))
     assert {"session 0", "1"} <= set(texts(picture))
+    assert {"round 0/0", "1/2"} <= set(texts(there(in_order(case(base, head), "p"))))
+
+
+def test_a_series_follows_the_order_of_the_run() -> None:
+    base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2, [6, 1, 9, 4])
+    head = sample(np.array([1.5, 2.5, 3.5, 4.5]), 2, 2, [2, 7, 5, 8])
+    picture = there(in_order(case(base, head), "p"))
+    at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
+    # the places among 1 2 4 5 6 7 8 9
+    step = (at[1] - at[0]) / (0 - 4)
+    assert [round((x - at[1]) / step) for x in at] == [4, 0, 7, 2]
+    assert "start, in the order of the run" in texts(picture)
+
+
+def test_a_series_of_executions() -> None:
+    of = pair(3, 2, 10)
+    # where files do not give an order, or give one place twice, there is no series
+    for orders in (None, np.zeros(6, dtype=np.int64)):
+        assert in_order(replace(of, base=replace(of.base, orders=orders)), "p") is None
+    # executions of several values have their mean
+    assert marks(there(in_order(of, "p")), "bar-head") == 6
+    assert marks(there(in_order(pair(3, 2, 1), "p")), "bar-head") == 0
+    # of the builds that the finding rests on
+    of = pair(6, 2, 10)
+    picture = there(series(of, finding(of, builds=5), "p"))
+    assert marks(picture, "dot-base") == marks(picture, "tri-head") == 100
+    assert "The result uses only the first 5 of 6 builds, which are drawn." in picture.caption
+
+
+def test_rounds_are_shaded_only_where_they_follow_each_other() -> None:
+    values = np.random.default_rng(6).normal(1, 0.1, 8)
+    for base, head, stripes in (([0, 2, 4, 6], [1, 3, 5, 7], 1), ([0, 4, 2, 6], [1, 5, 3, 7], 0)):
+        picture = there(in_order(case(sample(values, 2, 2, base), sample(values, 2, 2, head)), "p"))
+        assert marks(picture, "stripe") == stripes
+        assert ("Shading separates the rounds." in picture.reading) == bool(stripes)
 
 
 SCALES = (1e-54, 1e-40, 1e-12, 0.1, 1.0, 1e6, 1e40, 1e54)
@@ -166,11 +218,12 @@ def cases(seed: int) -> Case:
 def test_whatever_was_measured_gives_sound_pictures_or_none_and_always_the_same_bytes(seed: int) -> None:
     of = cases(seed)
     own = finding(of, None if seed % 5 == 0 else 0.01)
-    picture = values(of, own, "v")
-    if picture is not None:
-        assert_sound(picture, "v")
-        assert len(picture.svg) < 24_000
-    assert picture == values(of, own, "v")
+    for draw in (values, series):
+        picture = draw(of, own, "v")
+        if picture is not None:
+            assert_sound(picture, "v")
+            assert len(picture.svg) < 24_000
+        assert picture == draw(of, own, "v")
 
 
 # --- the change by quantile -------------------------------------------------------------------------------------------

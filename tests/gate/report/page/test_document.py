@@ -59,7 +59,7 @@ def test_each_finding_gets_the_pictures_of_its_own_values() -> None:
     values = [case("two"), case("two", factors={"size": 1}), case("one")]
     page = page_of(report(findings, curves=[curve("one")]), Material(cases=values))
     kinds = {row.finding.benchmark: [figure.kind for figure in row.shown.figures] for row in page.rows}
-    assert kinds == {"one": ["values", "effects"], "two": ["values"]}
+    assert kinds == {"one": ["values", "series", "effects"], "two": ["values", "series"]}
     assert not page.without_values
 
 
