@@ -314,15 +314,9 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         stage.spots(of, kept, x.all(at[own] + (within - 0.5) * 0.7))
         drawn += kept.size
     means = max(int(of.sample.counts[0].max()) for of in stage.sides) > 2 and executions <= _MEANS
-    for of, at in zip(stage.sides, order, strict=True) if means else ():
-        sizes = np.repeat(of.sample.counts[0], of.sample.counts[0])
-        # divided first: the sum may be more than floats can hold
-        mean: Array = np.add.reduceat(of.sample.values / sizes, np.cumsum(of.sample.counts[0]) - of.sample.counts[0])
-        numbers = stage.measure.of(mean)
-        inside = stage.panel.span.inside(numbers)
-        ends = zip(x.all(at[inside] - 0.42), x.all(at[inside] + 0.42), stage.panel.y.all(numbers[inside]), strict=True)
-        stage.sheet.lines(f"bar-{of.side}", [[(left, y), (right, y)] for left, right, y in ends])
-    whole = [tick for tick in ticks(0, executions - 1, 8) if tick.at % 1 == 0]
+    if means:
+        _means(stage, x, order)
+    whole = [Tick(tick.at, f"{tick.at:.0f}") for tick in ticks(0, executions - 1, 8) if tick.at % 1 == 0]
     stage.panel.across(x).ruler(whole, "start, in the order of the run")
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
     described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
@@ -334,12 +328,26 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
     return stage.sheet.picture(prefix, title, described, " ".join(_left_out(case, stage, drawn)), reading)
 
 
+def _means(stage: _Stage, x: Axis, order: Sequence[Array]) -> None:
+    """Draw the mean of each execution as a bar."""
+    for of, at in zip(stage.sides, order, strict=True):
+        sizes = of.sample.counts[0]
+        # divided first: the sum may be more than floats can hold
+        shares = of.sample.values / np.repeat(sizes, sizes)
+        numbers = stage.measure.of(np.add.reduceat(shares, np.cumsum(sizes) - sizes))
+        seen = stage.panel.span.inside(numbers)
+        ends = zip(x.all(at[seen] - 0.42), x.all(at[seen] + 0.42), stage.panel.y.all(numbers[seen]), strict=True)
+        stage.sheet.lines(f"bar-{of.side}", [[(left, y), (right, y)] for left, right, y in ends])
+
+
 def _order(sides: Sequence[_Sided]) -> list[Array] | None:
     """Place the executions of each side as the files say, sessions after each other; None: they do not."""
     keys = []
     for of in sides:
-        sessions = np.repeat([session for session, _ in of.sample.builds], of.sample.counts[1]).tolist()
-        keys.append([*zip(sessions, [] if of.sample.orders is None else of.sample.orders.tolist(), strict=False)])
+        if of.sample.orders is None:
+            return None
+        sessions = np.repeat([session for session, _ in of.sample.builds], of.sample.counts[1])
+        keys.append([*zip(sessions.tolist(), of.sample.orders.tolist(), strict=True)])
     # a case is a part of the run: places are counted within the case, so that others leave no holes
     ranks = {key: rank for rank, key in enumerate(sorted({key for own in keys for key in own}))}
     # the files give each execution of a session its own place
