@@ -151,8 +151,11 @@ def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, pre
 
     named, drawn = _legible(finding), []
     if case is not None:
-        drawn = [("values", "Values by build and start", values(_legible(case), named, f"{prefix}-values"))]
-        drawn += [("series", "Values in the order of the run", series(_legible(case), named, f"{prefix}-series"))]
+        own = _legible(case)
+        drawn = [
+            ("values", "Values by build and start", values(own, named, f"{prefix}-values")),
+            ("series", "Values in the order of the run", series(own, named, f"{prefix}-series")),
+        ]
     if curve is not None:
         drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))
     figures = tuple(picture.figure(kind, name) for kind, name, picture in drawn if picture is not None)
