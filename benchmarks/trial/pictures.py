@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from benchmarks.trial import plan
@@ -11,10 +10,9 @@ from benchmarks.trial.rules.registry import PERFGATE, RULES
 from gate.plots.picture import Sheet
 from gate.plots.scales import Axis
 
-# narrow, so that the words can be read on a phone; the larger letters of the report's pictures would not fit
+# narrow, so that the words can be read on a phone
 _WIDTH, _ROW, _LEFT, _RIGHT, _TOP = 560, 26, 184, 552, 92
 _GAP = 10
-_LARGER = re.compile(r"@media\(max-width:[^{]*\{.*?\}\}(?=</style>)")
 # as in the report's page
 _LIGHT = "--ink:#1f2328;--soft:#59636e;--line:#d1d9e0;--page:#fff;--wash:#f6f8fa;--base:#0b5cad;--head:#b3400a"
 _DARK = "--ink:#f0f6fc;--soft:#9198a1;--line:#3d444d;--page:#0d1117;--wash:#151b23;--base:#6cb2ff;--head:#ff9d66"
@@ -65,7 +63,7 @@ def _differences(trial: Trial) -> Figure:
 
 
 def _finished(sheet: Sheet, name: str, title: str, description: str) -> Figure:
-    drawn = _LARGER.sub("", sheet.picture(name, title, description, "").svg)
+    drawn = sheet.picture(name, title, description, "").svg
     variables = (
         f"<style>#{name}-svg{{{_LIGHT};background:var(--page)}}"
         f"@media (prefers-color-scheme:dark){{#{name}-svg{{{_DARK}}}}}</style>"

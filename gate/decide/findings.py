@@ -326,9 +326,7 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
         carried = carry_over(found.base, found.head)
         told += [carried] if carried is not None else []
     if judged.subject.center is None:
-        of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
-        # fixed sessions may differ in level; whether the change differs between them has a warning of its own
-        told += [each for each in of_values if not (found.machines and isinstance(each, warn.RatioBySession))]
+        told += diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
     return told
 
 

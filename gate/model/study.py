@@ -203,7 +203,7 @@ class Diagnostics(msgspec.Struct, frozen=True, kw_only=True):
 
     checks: list[Check]
     residuals: list[Residual]
-    """At most 2000 of them, those with the largest residuals always among them."""
+    """At most 500 of them, those with the largest residuals always among them."""
     largest_cook: float | None
     where: str | None
     """The observation with the largest Cook's distance, in words."""

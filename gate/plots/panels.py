@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gate.plots.axes import edges, grid, tick_room
-from gate.plots.picture import SETTINGS, Point, Shape, Sheet
-from gate.plots.scales import Axis, Range, Tick, limits, log_ticks, minus, ticks
+from gate.plots.picture import LETTERS, SETTINGS, Point, Shape, Sheet, room
+from gate.plots.scales import Axis, Density, Flags, Tick, limits, log_ticks, minus, ticks
 
 Array = npt.NDArray[np.float64]
 Size = Literal["small", "middle", "large"]
@@ -70,7 +69,8 @@ class Look:
 class Span:
     """The ends of an axis in its numbers, and its ticks."""
 
-    range: Range
+    low: float
+    high: float
     ticks: list[Tick]
 
     @property
@@ -80,21 +80,21 @@ class Span:
 
     def inside(self, numbers: Array) -> npt.NDArray[np.bool_]:
         """Tell which numbers lie within the ends."""
-        return (numbers >= self.range.low) & (numbers <= self.range.high)
+        return (numbers >= self.low) & (numbers <= self.high)
 
 
 def span(numbers: Array, log: bool, *, cut_off: bool = False, count: int = 6) -> Span:
     """Choose the ends of an axis for numbers, of which few may lie beyond if it is to be cut off."""
-    ends = limits(numbers, []) if cut_off else whole(numbers)
-    return Span(ends, marks_between(ends.low, ends.high, count, log=log))
+    low, high = limits(numbers) if cut_off else whole(numbers)
+    return Span(low, high, marks_between(low, high, count, log=log))
 
 
-def whole(numbers: Array) -> Range:
+def whole(numbers: Array) -> tuple[float, float]:
     """Return ends that hold all numbers, with a margin."""
     low, high = float(numbers.min()), float(numbers.max())
     # rounding alone is no spread
     pad = 0.07 * (high - low) if high - low > 1e-9 * max(abs(low), abs(high)) else 0.05 * abs(high) or 1.0
-    return Range(low - pad, high + pad, 0)
+    return low - pad, high + pad
 
 
 def marks_between(low: float, high: float, count: int, *, log: bool) -> list[Tick]:
@@ -135,7 +135,7 @@ class Panel:
     @staticmethod
     def on(sheet: Sheet, x: Axis, of: Span, top: float, height: float, *, labels: bool = True) -> Panel:
         """Draw the grid of a panel; labels: with the numbers of its vertical axis at the left."""
-        y = Axis(of.range.low, of.range.high, top + height, top)
+        y = Axis(of.low, of.high, top + height, top)
         grid(sheet, y, of.ticks, x.start, x.end, labels=labels)
         return Panel(sheet, x, y, of)
 
@@ -183,7 +183,7 @@ class Panel:
 
     def edges(self, look: Look, xs: Sequence[float] | Array, ys: Array) -> None:
         """Mark at the edge where numbers lie beyond it."""
-        edges(self.sheet, self.y, self.span.range, f"edge-{look.colour}", self.x.all(np.asarray(xs)), ys)
+        edges(self.sheet, self.y, f"edge-{look.colour}", self.x.all(np.asarray(xs)), ys)
 
     def beyond(self, look: Look, x: float, ys: Array) -> None:
         """Mark at the edge of a column where its largest or smallest number lies beyond it."""
@@ -225,3 +225,38 @@ class Panel:
         self.sheet.row(self.y.start + below, row, "soft")
         if name:
             self.sheet.text(self.middle, self.sheet.height - 10, name, classes, "middle")
+
+
+def tick_room(marks: Sequence[Tick]) -> float:
+    """Return the room that the labels of a vertical axis take at its left."""
+    return 18 + max((room(t.label, LETTERS) for t in marks), default=0)
+
+
+def grid(sheet: Sheet, y: Axis, marks: Sequence[Tick], left: float, right: float, *, labels: bool = True) -> None:
+    """Draw the lines of a vertical axis and, beside them, their numbers."""
+    sheet.lines("grid", [[(left, y.at(t.at)), (right, y.at(t.at))] for t in marks])
+    for tick in marks if labels else ():
+        sheet.text(left - 8, y.at(tick.at), minus(tick.label), "soft middle", "end")
+
+
+def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Point]:
+    """Return one half of the outline of a distribution, from its smallest number to its largest, beginning at x."""
+    heights = found.heights
+    ys = axis.all(np.linspace(found.low, found.high, heights.size))
+    # along a thin tail two points are enough
+    thick = heights > 0.01
+    thick = thick | np.append(thick[1:], True) | np.append(True, thick[:-1])
+    outline = [(x + width * float(heights[k]), ys[k]) for k in np.flatnonzero(thick).tolist()]
+    return [(x, ys[0]), *outline, (x, ys[-1])]
+
+
+def edges(sheet: Sheet, y: Axis, classes: str, at: Sequence[float], numbers: Array) -> None:
+    """Mark at the edge of an axis where one of some numbers lies beyond its ends; at: pixels."""
+    places = np.array(at)
+    out: tuple[tuple[Shape, Flags, float], ...] = (
+        ("chevron-up", numbers > y.high, y.end + 4),
+        ("chevron-down", numbers < y.low, y.start - 4),
+    )
+    for shape, beyond, pixel in out:
+        # marks closer than a pixel tell no more than one
+        sheet.marks(classes, shape, [(float(x), pixel) for x in np.unique(np.round(places[beyond]))], 4)

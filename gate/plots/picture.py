@@ -38,7 +38,6 @@ _RULES: dict[str, str] = {
     "point": "fill:var(--head);stroke:var(--page)",
     "small": "font-size:12px",
     "middle": "dominant-baseline:central",
-    "faint": "opacity:.3",
     "halo": "fill:none;stroke:var(--page);stroke-width:6.4",
     "hole": "fill:none;stroke:var(--page);stroke-width:2.4;stroke-linecap:round",
     "hub": "fill:none;stroke:var(--page);stroke-width:4.6;stroke-linecap:round",
@@ -79,10 +78,7 @@ _PER_COLOUR: dict[str, str] = {
     "box": "fill:{};fill-opacity:.14;stroke:{};stroke-width:1.4",
 }
 LETTERS = 13
-LETTERS_NARROW = 22
-"""Sizes of text in the units of a picture; on a phone, half as many pixels remain of them."""
-_HALF_WIDTH = 640
-"""Pictures of this width stand side by side on paper."""
+"""Size of text in the units of a picture."""
 
 
 def marked(classes: str) -> str:
@@ -91,11 +87,10 @@ def marked(classes: str) -> str:
     return f' class="{names}"' if names else ""
 
 
-def style(root: str, classes: Iterable[str], width: float, *, phone: bool = True) -> str:
+def style(root: str, classes: Iterable[str]) -> str:
     """Write the rules that classes need, for the element with an id only.
 
-    Classes are names of rules, or a rule and a colour: "dot-base", "mark-regression". A phone gets larger letters, and
-    "narrow" texts in place of "wide" ones; phone False: it does not, and the page lets the picture scroll.
+    Classes are names of rules, or a rule and a colour: "dot-base", "mark-regression".
     """
     used = dict.fromkeys(classes)
 
@@ -105,19 +100,8 @@ def style(root: str, classes: Iterable[str], width: float, *, phone: bool = True
             return _PER_COLOUR[kind].replace("{}", f"var(--{colour})")
         return _RULES.get(name, "")
 
-    small = "(max-width:640px),print" if width <= _HALF_WIDTH else "(max-width:640px)"
-    rules = [
-        f"#{root} text{{font:{LETTERS}px system-ui,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}}",
-        f"#{root} .p-narrow{{display:none}}" if phone else "",
-        *(f"#{root} .p-{name}{{{own}}}" for name in used if (own := rule(name))),
-    ]
-    if phone:
-        rules += [
-            f"@media{small}{{#{root} text{{font-size:{LETTERS_NARROW}px}}",
-            *(f"#{root} .p-{name}{{font-size:{LETTERS_NARROW}px}}" for name in ("small", "name") if name in used),
-            f"#{root} .p-wide{{display:none}}#{root} .p-narrow{{display:inline}}}}",
-        ]
-    return "".join(rules)
+    letters = f"#{root} text{{font:{LETTERS}px system-ui,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}}"
+    return "".join([letters, *(f"#{root} .p-{name}{{{own}}}" for name in used if (own := rule(name)))])
 
 
 Anchor = Literal["start", "middle", "end"]
@@ -171,15 +155,11 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class Sheet:
-    """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above.
+    """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above."""
 
-    phone: a phone gets larger letters and texts of its own; without, the page lets the picture scroll there.
-    """
-
-    def __init__(self, width: float, height: float, *, phone: bool = True) -> None:
+    def __init__(self, width: float, height: float) -> None:
         self.width = width
         self.height = height
-        self._phone = phone
         self._shapes: list[tuple[str, str]] = []
         self._texts: list[tuple[str, str]] = []
         self._tips: list[str] = []
@@ -211,19 +191,15 @@ class Sheet:
         self._tips.append(f'<path d="{path}"><title>{legal(text)}</title></path>')
 
     def row(self, y: float, labels: Sequence[tuple[float, str]], classes: str = "") -> None:
-        """Write labels in a row, each around its x: every second, every third or so where all would meet.
+        """Write labels, from left to right, around their x: every second, every third or so where all would meet."""
 
-        A phone, which has larger letters, gets its own choice.
+        def meet(one: tuple[float, str], two: tuple[float, str]) -> bool:
+            return two[0] - one[0] < (room(one[1], LETTERS) + room(two[1], LETTERS)) / 2 + _GAP
 
-        Args:
-            labels: from left to right.
-        """
-        wide = _stride(labels, LETTERS)
-        narrow = _stride(labels, LETTERS_NARROW) if self._phone else wide
-        for index, (x, text) in enumerate(labels):
-            if not (index % wide and index % narrow):
-                layout = " narrow" if index % wide else " wide" if index % narrow else ""
-                self.text(x, y, text, f"{classes}{layout}", "middle")
+        strides = range(1, len(labels))
+        stride = next((n for n in strides if not any(meet(*pair) for pair in pairwise(labels[::n]))), len(labels) or 1)
+        for x, text in labels[::stride]:
+            self.text(x, y, text, classes, "middle")
 
     def picture(self, prefix: str, title: str, description: str, caption: str, reading: Sequence[str] = ()) -> Picture:
         """Finish the sheet; all ids begin with the prefix, of letters, digits, - and _."""
@@ -238,7 +214,7 @@ class Sheet:
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
-            f"<style>{style(ids[0], used, self.width, phone=self._phone)}</style>\n{lines}\n</svg>",
+            f"<style>{style(ids[0], used)}</style>\n{lines}\n</svg>",
             caption.strip(),
             tuple(reading),
         )
@@ -252,16 +228,6 @@ def legal(text: str) -> str:
 def room(text: str, letters: float) -> float:
     """Return about how wide a text is in letters of a size; what browsers draw is rarely wider."""
     return columns(text) * letters * _LETTER
-
-
-def _stride(labels: Sequence[tuple[float, str]], letters: float) -> int:
-    """Return the least stride at which labels in a row do not meet."""
-
-    def meet(one: tuple[float, str], two: tuple[float, str]) -> bool:
-        return two[0] - one[0] < (room(one[1], letters) + room(two[1], letters)) / 2 + _GAP
-
-    strides = range(1, len(labels))
-    return next((n for n in strides if not any(meet(*pair) for pair in pairwise(labels[::n]))), len(labels) or 1)
 
 
 def _path(lines: Sequence[Sequence[Point]], *, closed: bool) -> str:

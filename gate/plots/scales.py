@@ -84,14 +84,6 @@ class Measure(msgspec.Struct, frozen=True):
         return format_number(value / self.factor)
 
 
-class Range(msgspec.Struct, frozen=True):
-    """The ends of an axis in its numbers, and how many values lie beyond them."""
-
-    low: float
-    high: float
-    beyond: int
-
-
 def measure(values: Array, unit: str) -> Measure | None:
     """Choose the unit and the kind of axis for values; None where all are 0."""
     sizes = np.abs(values)
@@ -111,7 +103,7 @@ def measure(values: Array, unit: str) -> Measure | None:
     return Measure(factor, name, log)
 
 
-def limits(numbers: Array, also: Sequence[float]) -> Range:
+def limits(numbers: Array, also: Sequence[float] = ()) -> tuple[float, float]:
     """Choose the ends of an axis.
 
     They hold all numbers, unless few of them lie so far out that they would flatten the rest (beyond 3 interquartile
@@ -131,9 +123,8 @@ def limits(numbers: Array, also: Sequence[float]) -> Range:
     for number in also:
         if span == 0 or low - span <= number <= high + span:
             low, high = min(low, number), max(high, number)
-    beyond = int(np.count_nonzero((numbers < low) | (numbers > high)))
     pad = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    return Range(low - pad, high + pad, beyond)
+    return low - pad, high + pad
 
 
 def ticks(low: float, high: float, count: int) -> list[Tick]:
@@ -214,32 +205,6 @@ Flags = npt.NDArray[np.bool_]
 
 _FINE = 160
 _FEWEST_FOR_DENSITY = 8
-_EXTREMES_EACH = 10
-"""Where fewer values of a build are drawn than this, its own extremes would be most of them."""
-
-
-class Places(msgspec.Struct, frozen=True, eq=False):
-    """Where values stand in their sample, each an array as long as the values."""
-
-    build: Indices
-    """Index of its build."""
-    execution: Indices
-    """Index of its execution in the sample."""
-    of_execution: Array
-    """0 to 1 over the executions of its build, the middle of its own."""
-    of_iteration: Array
-    """0 to 1 over the iterations of its execution."""
-    share: Array
-    """Of a build's width that an execution takes."""
-
-
-class Kept(msgspec.Struct, frozen=True, eq=False):
-    """Values that are drawn."""
-
-    indices: Indices
-    """In their sample, ascending."""
-    extreme: Flags
-    """Drawn for their size, not chosen evenly."""
 
 
 class Density(msgspec.Struct, frozen=True, eq=False):
@@ -257,51 +222,33 @@ def build_sizes(sample: Sample) -> Indices:
     return sizes
 
 
-def used_builds(sample: Sample, count: int) -> Flags:
-    """Tell which builds a finding over so many of them rests on: those of the first rounds."""
-    used = np.zeros(len(sample.builds), dtype=np.bool_)
-    rounds = sorted(range(used.size), key=lambda index: sample.builds[index][::-1])
-    used[rounds[:count]] = True
-    return used
+def thinned(sample: Sample, limit: int) -> Indices:
+    """Choose about `limit` values at most, of every build as many, evenly in their order; and the two extremes of all.
 
-
-def thinned(sample: Sample, limit: int) -> Kept:
-    """Choose about `limit` values at most: from every build some evenly, and the extremes of all or of each build.
-
-    Where there are more builds than that, one value of so many builds, evenly chosen.
+    Where there are more builds than that, one value of so many builds, evenly chosen. Indices in the sample, ascending.
     """
     sizes = build_sizes(sample)
     if sample.values.size <= limit:
-        return Kept(np.arange(sample.values.size), np.zeros(sample.values.size, dtype=np.bool_))
+        return np.arange(sample.values.size)
     quota = max(1, limit // sizes.size)
     builds = np.unique(np.linspace(0, sizes.size - 1, min(sizes.size, limit)).astype(np.int64))
-    starts = np.cumsum(sizes) - sizes
-    even: set[int] = set()
-    extremes = {int(sample.values.argmin()), int(sample.values.argmax())}
-    for start, size in zip(starts[builds].tolist(), sizes[builds].tolist(), strict=True):
-        part = sample.values[start : start + size]
-        if size <= quota:
-            even.update(range(start, start + size))
-        elif quota >= _EXTREMES_EACH:
-            extremes |= {start + int(part.argmin()), start + int(part.argmax())}
-            even.update((start + np.linspace(0, size - 1, quota - 2).astype(int)).tolist())
-        else:
-            even.update((start + (np.arange(quota) + 0.5) / quota * size).astype(int).tolist())
-    indices = np.array(sorted(even | extremes), dtype=np.int64)
-    return Kept(indices, ~np.isin(indices, sorted(even)))
+    starts, counts = np.cumsum(sizes) - sizes, np.minimum(sizes, quota)
+    even = [starts[b] + ((np.arange(counts[b]) + 0.5) / counts[b] * sizes[b]).astype(np.int64) for b in builds]
+    return np.unique(np.concatenate([*even, [sample.values.argmin(), sample.values.argmax()]]))
 
 
-def places(sample: Sample, values: Indices) -> Places:
-    """Return where the values with these indices stand."""
+def places(sample: Sample, values: Indices) -> tuple[Indices, Array]:
+    """Return the build of each value, and where it stands in it, from 0 to 1.
+
+    An execution is a thin column within its build, and its iterations go from left to right within it.
+    """
     iterations, executions = sample.counts[0], sample.counts[1]
     value_ends, execution_ends = np.cumsum(iterations), np.cumsum(executions)
     execution = np.searchsorted(value_ends, values, side="right")
     build = np.searchsorted(execution_ends, execution, side="right")
-    within = values - (value_ends - iterations)[execution]
+    within = (values - (value_ends - iterations)[execution] + 0.5) / iterations[execution]
     nth = execution - (execution_ends - executions)[build]
-    return Places(
-        build, execution, (nth + 0.5) / executions[build], (within + 0.5) / iterations[execution], 1 / executions[build]
-    )
+    return build, (nth + 0.5 + 0.5 * (within - 0.5)) / executions[build]
 
 
 def density(numbers: Array, low: float, high: float, points: int) -> Density | None:

@@ -8,31 +8,32 @@ from itertools import pairwise
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from gate.model import SIDES, Case, Finding, QuantileCurve, Sample, Side, SideSummary
+from gate.model import Case, Finding, QuantileCurve, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
-from gate.plots import axes
-from gate.plots.panels import Panel, Span
-from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
+from gate.plots.panels import Array, Panel, Span, edges, grid, half_violin
+from gate.plots.picture import LETTERS, Picture, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
-    Flags,
-    Kept,
-    Range,
+    Indices,
+    Measure,
     Tick,
     build_sizes,
     density,
+    limits,
+    log_ticks,
+    measure,
     minus,
     places,
     thinned,
     ticks,
-    used_builds,
 )
-from gate.units import plural
-from gate.words import numbers
+from gate.stats.levels import of_builds
+from gate.units import agree, plural
+from gate.words import numbers, views
+from gate.writing.plain import clip
 
-_WIDTH, _HEIGHT = 640, 352
+_WIDTH, _FOOT = 640, 62
 _TOP, _BOTTOM = 54, 290
 _PANEL = 168
 _DRAWN = 200
@@ -42,72 +43,153 @@ _VIOLINS = 16
 _FEW = 8
 """Up to so many builds are broad enough for finer violins."""
 _SESSION_GAP = 0.8
+_MARKED = 80
+"""So few values get larger marks."""
+_LONG = 4
+
+_READING = (
+    "Every mark is a value: circles base, triangles head; columns within a build are its starts.",
+    "On the right are all builds together, with the side's own value and its interval.",
+    "Builds that differ from each other but are tight in themselves point to their layout: more builds help.",
+)
+_SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
 
 Key = tuple[int, int]
 
 
 class _Sided(msgspec.Struct, frozen=True, eq=False):
-    """A side to draw."""
+    """A side to draw: the builds that the finding rests on."""
 
     side: Side
     sample: Sample
     own: SideSummary
-    used: Flags
-    """Which of its builds the finding rests on."""
+    numbers: Array
+    """Its values on the axis."""
+
+
+class _Stage(msgspec.Struct, frozen=True, eq=False):
+    """A sheet with the vertical axis of a case, and both sides to draw on it."""
+
+    sheet: Sheet
+    panel: Panel
+    measure: Measure
+    sides: list[_Sided]
+
+    def say(self, value: float) -> str:
+        """Write a value in the unit of the axis, with digits enough to tell apart what stands apart on it."""
+        if self.measure.log:
+            return self.measure.say(value)
+        places = 2 - math.floor(math.log10(self.panel.y.high - self.panel.y.low))
+        # long numbers of both sides would meet each other
+        places -= places > _LONG
+        text = f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
+        # what is not 0 does not read as 0
+        return self.measure.say(value) if value and not float(text) else text
+
+    def holds(self, number: float) -> bool:
+        """Return whether a number lies within the ends."""
+        return self.panel.y.low <= number <= self.panel.y.high
+
+    def frame(self) -> None:
+        """Draw the grid, above what lies below it."""
+        grid(self.sheet, self.panel.y, self.panel.span.ticks, self.panel.x.start, self.panel.x.end)
+
+    def violin(self, of: _Sided, numbers: Array, x: float, half: float, points: int, *, both: bool = False) -> bool:
+        """Draw how numbers are spread, on one side of x or on both; tell whether they have a shape."""
+        found = density(numbers, self.panel.y.low, self.panel.y.high, points)
+        if found is None:
+            return False
+        outline = half_violin(self.panel.y, found, x, half)
+        mirrored = [(2 * x - px, at) for px, at in reversed(outline)] if both else []
+        self.sheet.lines(f"violin-{of.side}", [[*outline, *mirrored]], closed=True)
+        return True
+
+    def spots(self, of: _Sided, kept: Indices, xs: Sequence[float]) -> None:
+        """Mark values of a side, circles of base and triangles of head; xs: pixels."""
+        numbers, few = of.numbers[kept], sum(own.numbers.size for own in self.sides) <= _MARKED
+        pixels, inside = self.panel.y.all(numbers), self.panel.span.inside(numbers)
+        shape: Shape = "circle" if of.side == "base" else "triangle"
+        mark = "tri" if of.side == "head" else "spot" if few else "dot"
+        points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside).tolist()]
+        self.sheet.marks(f"{mark}-{of.side}", shape, points, 4 if few else 2.3)
+        self.edges("edge", of.side, xs, numbers)
+
+    def key(self, side: Side, x: float, y: float) -> None:
+        """Name a side beside its mark, so that the middle of both is at x."""
+        _own_mark(self.sheet, side, (x - 25, y - 5.5))
+        self.sheet.text(x - 15, y, side, f"say-{side}")
+
+    def edges(self, kind: str, side: Side, xs: Sequence[float], numbers: Array) -> None:
+        """Mark at the edge where numbers lie beyond it; xs: pixels."""
+        edges(self.sheet, self.panel.y, f"{kind}-{side}", xs, numbers)
+
+
+def _stage(case: Case, finding: Finding, bottom: float) -> _Stage | None:
+    """Lay out the axis for both sides; None where there is no spread, or none that floats can hold."""
+    owns: dict[Side, SideSummary] = {"base": finding.base, "head": finding.head}
+    samples = {"base": case.base, "head": case.head}
+    for side, own in owns.items():
+        # of the first rounds
+        used = set(sorted(samples[side].builds, key=lambda build: build[::-1])[: own.counts.build])
+        samples[side] = of_builds(samples[side], used.__contains__)
+    values = [sample.values for sample in samples.values()]
+    if min(v.size for v in values) == 0 or all(float(v.min()) == float(v.max()) for v in values):
+        return None
+    scale = measure(np.concatenate(values), case.unit)
+    if scale is None:
+        return None
+    sides = [_Sided(side, samples[side], own, scale.of(samples[side].values)) for side, own in owns.items()]
+    also = [value for own in owns.values() for value in (own.value, own.low, own.high) if value is not None]
+    more = [number for value in also if (number := scale.one(value)) is not None]
+    low, high = limits(np.concatenate([of.numbers for of in sides]), more)
+    span = Span(low, high, (log_ticks if scale.log else ticks)(low, high, 6))
+    sheet = Sheet(_WIDTH, bottom + _FOOT)
+    panel = Panel(sheet, Axis(0, 1, span.room, _WIDTH - 8), Axis(low, high, bottom, _TOP), span)
+    shown = f", {clip(scale.unit, 16)}" if scale.unit else ""
+    log = " (log axis)" if scale.log else ""
+    sheet.text(12, 20, f"{clip(views.metric_name(case.metric), 24)}{shown}{log}", "soft other")
+    return _Stage(sheet, panel, scale, sides)
 
 
 def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     """Draw the values of both sides by build and start, and each side's own value with its interval.
 
-    None: there is no spread to draw.
+    Of the builds that the finding rests on. None: there is no spread to draw.
     """
-    own = [v for s in (finding.base, finding.head) for v in (s.value, s.low, s.high)]
-    y = axes.vertical(case, own, _TOP, _BOTTOM)
-    if y is None:
+    stage = _stage(case, finding, _BOTTOM)
+    if stage is None:
         return None
-    sheet = Sheet(_WIDTH, _HEIGHT)
+    stage.frame()
     right = _WIDTH - _PANEL
-    axes.frame(sheet, y, case, _WIDTH - 8)
-    middles, half = _builds(sheet, case, y.left, right - 14, finding.top)
-    sides = [
-        _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
-        _Sided("head", case.head, finding.head, used_builds(case.head, finding.head.counts.build)),
-    ]
-    # more builds leave no room for a violin each; few are broad enough for finer ones
-    for of in sides if len(middles) <= _VIOLINS else ():
+    middles, half = _builds(stage, right - 14, finding.top)
+    drawn = 0
+    for of in stage.sides:
         sign = -1 if of.side == "base" else 1
-        ends = np.cumsum(build_sizes(of.sample))
-        shapes: dict[bool, list[list[Point]]] = {True: [], False: []}
-        for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
-            numbers = y.numbers[of.side][begin:end]
-            found = density(numbers, y.range.low, y.range.high, 32 if len(middles) <= _FEW else 18)
-            if found is not None:
-                shapes[used].append(axes.half_violin(y.axis, found, middles[name] + sign, sign * (half - 1)))
-        sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
-        sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
-    drawn = []
-    for of in sides:
+        # more builds leave no room for a violin each; few are broad enough for finer ones
+        ends = np.cumsum(build_sizes(of.sample))[:-1] if len(middles) <= _VIOLINS else None
+        for name, own in zip(of.sample.builds, [] if ends is None else np.split(of.numbers, ends), strict=False):
+            stage.violin(of, own, middles[name] + sign, sign * (half - 1), 32 if len(middles) <= _FEW else 18)
+    for of in stage.sides:
         kept = thinned(of.sample, _DRAWN)
-        where = places(of.sample, kept.indices)
-        # an execution is a thin column within its build, and its iterations go from left to right within it
-        share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
+        build, share = places(of.sample, kept)
         share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
-        xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
-        axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
-        drawn.append(kept)
-    whole = _panel(sheet, y, right, sides, finding.top)
-    caption = _caption(case, finding, y, drawn) + axes.beyond_words(y, case)
+        xs = np.array([middles[name] for name in of.sample.builds])[build] + share * half
+        stage.spots(of, kept, xs.tolist())
+        drawn += kept.size
+    whole = _panel(stage, right, finding.top)
+    caption = [*_left_out(case, stage, drawn), *_unseen(finding, stage)]
     title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
     reading = [*_READING, *([_SHAPES] if whole else [])]
-    both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
+    both = ", ".join(f"{of.side} {stage.say(of.own.value)}" for of in stage.sides)
     builds = f"{plural(len(case.base.builds), finding.top)} of base and {len(case.head.builds)} of head"
-    described = f"{builds}; {_own(finding)}: {both} {y.measure.unit}".rstrip()
-    return sheet.picture(prefix, title, f"{described}.", caption, reading)
+    described = f"{builds}; {_own(finding)}: {both} {stage.measure.unit}".rstrip()
+    return stage.sheet.picture(prefix, title, f"{described}.", " ".join(caption), reading)
 
 
-def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tuple[dict[Key, float], float]:
+def _builds(stage: _Stage, right: float, top: str) -> tuple[dict[Key, float], float]:
     """Name the builds of both sides below the axis; return the middle of each, and half the width of one."""
-    keys = sorted({*case.base.builds, *case.head.builds})
+    sheet, left = stage.sheet, stage.panel.x.start
+    keys = sorted({build for of in stage.sides for build in of.sample.builds})
     sessions = sorted({session for session, _ in keys})
     # a gap before each further session; few builds do not make broad ones
     at = [index + _SESSION_GAP * sessions.index(key[0]) + 0.5 for index, key in enumerate(keys)]
@@ -118,8 +200,7 @@ def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tu
     if width > 8:
         sheet.lines("axis", [[(x, _BOTTOM + 2), (x, _BOTTOM + 6)] for x in found.values()])
     middle = (found[keys[0]] + found[keys[-1]]) / 2
-    sheet.text(middle, _HEIGHT - 8, f"{top}: base on the left, head on the right", "soft wide", "middle")
-    sheet.text(middle, _HEIGHT - 8, f"{top} (base | head)", "soft narrow", "middle")
+    sheet.text(middle, _BOTTOM + _FOOT - 8, f"{top}: base on the left, head on the right", "soft", "middle")
     if len(sessions) > 1:
         own = [[found[k] for k in keys if k[0] == session] for session in sessions]
         names = [f"{session}" if index else f"session {session}" for index, session in enumerate(sessions)]
@@ -127,61 +208,75 @@ def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tu
     return found, width * 0.44
 
 
-def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
-    """Draw the values of all builds used and each side's own value; tell whether there was a density to draw."""
-    shapes = False
+def _panel(stage: _Stage, left: float, top: str) -> bool:
+    """Draw the values of all builds and each side's own value; tell whether there was a density to draw."""
+    shapes, sheet, y = False, stage.sheet, stage.panel.y
     sheet.lines("axis", [[(left, _TOP), (left, _BOTTOM)]])
     width = (_WIDTH - left - 8) / 2
-    whole = all(of.used.all() for of in sides)
-    sheet.text(left + width, 20, f"all {top}s" if whole else f"{top}s used", "soft", "middle")
-    for index, of in enumerate(sides):
+    sheet.text(left + width, 20, f"all {top}s", "soft", "middle")
+    for index, of in enumerate(stage.sides):
         middle = left + width * (index + 0.5)
-        numbers = y.numbers[of.side][np.repeat(of.used, build_sizes(of.sample))]
-        found = density(numbers, y.range.low, y.range.high, 60)
-        if found is not None:
-            shapes = True
-            right_half = axes.half_violin(y.axis, found, middle, width * 0.42)
-            left_half = [(2 * middle - x, v) for x, v in reversed(right_half)]
-            sheet.lines(f"violin-{of.side}", [[*right_half, *left_half]], closed=True)
-        value = y.measure.one(of.own.value)
-        ends = [y.measure.one(end) for end in (of.own.low, of.own.high) if end is not None]
+        shapes = stage.violin(of, of.numbers, middle, width * 0.42, 60, both=True) or shapes
+        value = stage.measure.one(of.own.value)
+        ends = [stage.measure.one(end) for end in (of.own.low, of.own.high) if end is not None]
         known = [end for end in ends if end is not None]
         if len(known) == 2:
-            caps = [[(middle - 7, y.axis.at(end)), (middle + 7, y.axis.at(end))] for end in known if y.holds(end)]
-            sheet.lines(f"bar-{of.side}", [[(middle, y.axis.at(known[0])), (middle, y.axis.at(known[1]))], *caps])
+            caps = [[(middle - 7, y.at(end)), (middle + 7, y.at(end))] for end in known if stage.holds(end)]
+            sheet.lines(f"bar-{of.side}", [[(middle, y.at(known[0])), (middle, y.at(known[1]))], *caps])
         else:
             known = []
-        if value is not None and y.holds(value):
-            axes.own_mark(sheet, of.side, (middle, y.axis.at(value)))
+        if value is not None and stage.holds(value):
+            _own_mark(sheet, of.side, (middle, y.at(value)))
         marked = np.array([*known, *([] if value is None else [value])])
-        axes.edges(sheet, y.axis, y.range, f"arrow-{of.side}", [middle] * len(marked), marked)
-        axes.key(sheet, of.side, middle, _BOTTOM + 24)
-        said = y.say(of.own.value)
+        stage.edges("arrow", of.side, [middle] * len(marked), marked)
+        stage.key(of.side, middle, _BOTTOM + 24)
+        said = stage.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
-        narrow = "" if room(said, LETTERS_NARROW) < width else " wide"
-        sheet.text(middle, _BOTTOM + 50, said, f"strong{small}{narrow}", "middle")
+        sheet.text(middle, _BOTTOM + 50, said, f"strong{small}", "middle")
     return shapes
 
 
-_READING = (
-    "Every mark is a value: circles base, triangles head; columns within a build are its starts.",
-    "On the right are all builds together, with the side's own value and its interval.",
-    "Builds that differ from each other but are tight in themselves point to their layout: more builds help.",
-    "Hollow marks are the extremes.",
-)
-_SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
+def _own_mark(sheet: Sheet, side: Side, point: Point) -> None:
+    """Draw the large mark of a side."""
+    if side == "base":
+        sheet.marks("big-base", "circle", [point])
+    else:
+        sheet.marks("mark-head", "triangle", [point], 5.5)
 
 
-def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[Kept]) -> str:
-    words = axes.thinned_words(drawn, case.base.values.size + case.head.values.size) + axes.used_words(case, finding)
-    if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
-        words += f" The {_own(finding)} of a side has no interval."
-    for name, side in (("base", finding.base), ("head", finding.head)):
-        value = y.measure.one(side.value)
-        if value is not None and not y.holds(value):
-            words += f" The {_own(finding)} of {name} ({y.say(side.value)}) is beyond the axis."
-        if any(end is not None and y.measure.one(end) is None for end in (side.low, side.high)):
-            words += f" The interval of {name} is not drawn: it reaches 0 or below, which a log axis does not have."
+def _left_out(case: Case, stage: _Stage, drawn: int) -> list[str]:
+    """Say what is not drawn: values between those chosen, builds, and what lies beyond the axis."""
+    words, total = [], sum(of.numbers.size for of in stage.sides)
+    if drawn < total:
+        words.append(f"{drawn:,} of {plural(total, 'value')} are drawn, evenly chosen beside the extremes.")
+    counts = [
+        (len(of.sample.builds), len(own.builds)) for of, own in zip(stage.sides, (case.base, case.head), strict=True)
+    ]
+    if any(used < builds for used, builds in counts):
+        said = " and ".join(dict.fromkeys(f"{used} of {plural(builds, 'build')}" for used, builds in counts))
+        words.append(f"The result uses only the first {said}, which are drawn.")
+    out = np.concatenate([of.sample.values[~stage.panel.span.inside(of.numbers)] for of in stage.sides])
+    if out.size:
+        low, high = stage.measure.say(float(out.min())), stage.measure.say(float(out.max()))
+        far = f"{f'at {low}' if low == high else f'from {low} to {high}'} {stage.measure.unit}".rstrip()
+        lie = agree(out.size, "lies", "lie")
+        words.append(f"{out.size:,} of {total:,} values {lie} beyond the axis ({far}), marked at its edge.")
+    return words
+
+
+def _unseen(finding: Finding, stage: _Stage) -> list[str]:
+    """Say which of the sides' own values and intervals are not drawn."""
+    words = []
+    if all(of.own.low is None or of.own.high is None for of in stage.sides):
+        words.append(f"The {_own(finding)} of a side has no interval.")
+    for of in stage.sides:
+        value = stage.measure.one(of.own.value)
+        if value is not None and not stage.holds(value):
+            words.append(f"The {_own(finding)} of {of.side} ({stage.say(of.own.value)}) is beyond the axis.")
+        if any(end is not None and stage.measure.one(end) is None for end in (of.own.low, of.own.high)):
+            words.append(
+                f"The interval of {of.side} is not drawn: it reaches 0 or below, which a log axis does not have."
+            )
     return words
 
 
@@ -189,130 +284,106 @@ def _own(finding: Finding) -> str:
     return "typical value" if finding.statistic == TYPICAL else finding.statistic
 
 
-_TALL, _FLOOR, _RIGHT = 298, 244, 622
-_SPOTS = 220
-"""Values of a side that are drawn at most in the order of the run."""
+# --- in the order of the run ------------------------------------------------------------------------------------------
+
+_FLOOR = 240
 _MEANS = 150
 """More executions than this leave no room for a mean each."""
-
 _ROUNDS = 100
 """More rounds than this leave no room to shade them."""
 
-Order = dict[Side, npt.NDArray[np.float64]]
-"""Where the executions of each side stand in time."""
-
 
 def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
-    """Draw the values of both sides over the run; None: no spread, one execution a side, or the order is not known.
+    """Draw the values of both sides over the run (NIST TN 1855, Fig. 4).
 
-    Args:
-        finding: builds that it does not rest on are faint.
+    Of the builds that the finding rests on. None: no spread, one execution a side, or the order is not known.
     """
-    y = axes.vertical(case, [], _TOP, _FLOOR)
-    samples: dict[Side, Sample] = {"base": case.base, "head": case.head}
-    order = _order(samples)
-    if y is None or order is None or all(len(s.counts[0]) < 2 for s in samples.values()):
+    stage = _stage(case, finding, _FLOOR)
+    order = None if stage is None else _order(stage.sides)
+    if stage is None or order is None or max(at.size for at in order) < 2:
         return None
-    last = max(float(at.max()) for at in order.values())
-    x = Axis(-0.5, last + 0.5, y.left, _RIGHT)
-    sheet = Sheet(_WIDTH, _TALL)
-    shaded = _rounds(sheet, x, samples, order)
-    axes.frame(sheet, y, case, _RIGHT)
-    for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
-        axes.key(sheet, side, at, 20)
-    drawn = []
-    for side in SIDES:
-        kept = thinned(samples[side], _SPOTS)
-        where = places(samples[side], kept.indices)
-        xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
-        used = used_builds(samples[side], (finding.base if side == "base" else finding.head).counts.build)
-        axes.spots(sheet, y, side, kept, xs, used[where.build])
-        drawn.append(kept)
-    counts = [sample.counts[0] for sample in samples.values()]
-    means = max(int(own.max()) for own in counts) > 2 and sum(own.size for own in counts) <= _MEANS
-    for side in SIDES if means else ():
-        sizes, numbers = samples[side].counts[0], samples[side].values
-        sums = np.add.reduceat(numbers / sizes.max(), np.cumsum(sizes) - sizes) * (sizes.max() / sizes)
-        own = y.measure.of(sums)
-        bars = zip(order[side].tolist(), y.axis.all(own), own.tolist(), strict=True)
-        inside = [(at, pixel) for at, pixel, number in bars if y.holds(number)]
-        sheet.lines(f"bar-{side}", [[(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)] for at, pixel in inside])
-    whole = [tick for tick in ticks(0, last, 8) if tick.at % 1 == 0]
-    sheet.row(_FLOOR + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
-    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in the order of the run", "soft wide", "middle")
-    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in order of the run", "soft narrow", "middle")
+    executions, drawn = sum(at.size for at in order), 0
+    x = Axis(-0.5, executions - 0.5, stage.panel.x.start, stage.panel.x.end)
+    shaded = _rounds(stage, x, order)
+    stage.frame()
+    for of, at, key in zip(stage.sides, order, (_WIDTH - 154, _WIDTH - 60), strict=True):
+        stage.key(of.side, key, 20)
+        sizes, kept = of.sample.counts[0], thinned(of.sample, _DRAWN)
+        begin, own = np.cumsum(sizes) - sizes, np.repeat(np.arange(sizes.size), sizes)[kept]
+        within = (kept - begin[own] + 0.5) / sizes[own]
+        stage.spots(of, kept, x.all(at[own] + (within - 0.5) * 0.7))
+        drawn += kept.size
+    means = max(int(of.sample.counts[0].max()) for of in stage.sides) > 2 and executions <= _MEANS
+    if means:
+        _means(stage, x, order)
+    whole = [Tick(tick.at, f"{tick.at:.0f}") for tick in ticks(0, executions - 1, 8) if tick.at % 1 == 0]
+    stage.panel.across(x).ruler(whole, "start, in the order of the run")
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
-    executions = sum(len(s.counts[0]) for s in samples.values())
-    total = case.base.values.size + case.head.values.size
-    caption = axes.thinned_words(drawn, total) + axes.used_words(case, finding) + axes.beyond_words(y, case)
     described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
     reading = [
         "Both sides should be level: a slope is a machine that warms up, a step something else that began.",
-        "A bar is the mean of a start." if means else "",
-        "Shading separates the rounds." if shaded else "",
+        *(["A bar is the mean of a start."] if means else []),
+        *(["Shading separates the rounds."] if shaded else []),
     ]
-    return sheet.picture(prefix, title, described, caption, [*filter(None, reading)])
+    return stage.sheet.picture(prefix, title, described, " ".join(_left_out(case, stage, drawn)), reading)
 
 
-def _order(samples: dict[Side, Sample]) -> Order | None:
-    """Place each execution as the files say, sessions after each other; None: they do not."""
-    sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
-    own = {
-        side: np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
-        for side, sample in samples.items()
-    }
+def _means(stage: _Stage, x: Axis, order: Sequence[Array]) -> None:
+    """Draw the mean of each execution as a bar."""
+    for of, at in zip(stage.sides, order, strict=True):
+        sizes = of.sample.counts[0]
+        # divided first: the sum may be more than floats can hold
+        shares = of.sample.values / np.repeat(sizes, sizes)
+        numbers = stage.measure.of(np.add.reduceat(shares, np.cumsum(sizes) - sizes))
+        seen = stage.panel.span.inside(numbers)
+        ends = zip(x.all(at[seen] - 0.42), x.all(at[seen] + 0.42), stage.panel.y.all(numbers[seen]), strict=True)
+        stage.sheet.lines(f"bar-{of.side}", [[(left, y), (right, y)] for left, right, y in ends])
+
+
+def _order(sides: Sequence[_Sided]) -> list[Array] | None:
+    """Place the executions of each side as the files say, sessions after each other; None: they do not."""
+    keys = []
+    for of in sides:
+        if of.sample.orders is None:
+            return None
+        sessions = np.repeat([session for session, _ in of.sample.builds], of.sample.counts[1])
+        keys.append([*zip(sessions.tolist(), of.sample.orders.tolist(), strict=True)])
+    # a case is a part of the run: places are counted within the case, so that others leave no holes
+    ranks = {key: rank for rank, key in enumerate(sorted({key for own in keys for key in own}))}
     # the files give each execution of a session its own place
-    given = {
-        place
-        for side, sample in samples.items()
-        if sample.orders is not None
-        for place in zip(own[side].tolist(), sample.orders.tolist(), strict=True)
-    }
-    if len(given) < sum(len(sample.counts[0]) for sample in samples.values()):
+    if len(ranks) < sum(of.sample.counts[0].size for of in sides):
         return None
-    of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
-    begin = 0.0
-    for session in sessions:
-        inside = {side: own[side] == session for side in samples}
-        found = np.concatenate([of[side][inside[side]] for side in samples])
-        # a case is a part of the run: places are counted within the case, so that others leave no holes
-        ranks = np.unique(found)
-        for side in samples:
-            of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
-        begin += ranks.size
-    return of
+    return [np.array([ranks[key] for key in own], dtype=np.float64) for own in keys]
 
 
-def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order) -> bool:
+def _rounds(stage: _Stage, x: Axis, order: Sequence[Array]) -> bool:
     """Shade every other round, where they follow each other and have room; tell whether they do."""
     ends: dict[Key, list[float]] = {}
-    for side, sample in samples.items():
-        places_of = np.split(order[side], np.cumsum(sample.counts[1])[:-1])
-        for build, own in zip(sample.builds, places_of, strict=True):
+    for of, at in zip(stage.sides, order, strict=True):
+        for build, own in zip(of.sample.builds, np.split(at, np.cumsum(of.sample.counts[1])[:-1]), strict=True):
             ends.setdefault(build, []).extend(own.tolist())
     rounds = sorted((min(at), max(at), build) for build, at in ends.items())
     if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
         return False
-    stripes = [
-        [(x.at(low - 0.5), _TOP), (x.at(high + 0.5), _TOP), (x.at(high + 0.5), _FLOOR), (x.at(low - 0.5), _FLOOR)]
-        for low, high, _ in rounds[1::2]
-    ]
-    sheet.lines("stripe", stripes, closed=True)
+    stripes = [(x.at(low - 0.5), x.at(high + 0.5)) for low, high, _ in rounds[1::2]]
+    corners = [[(low, _TOP), (high, _TOP), (high, _FLOOR), (low, _FLOOR)] for low, high in stripes]
+    stage.sheet.lines("stripe", corners, closed=True)
     many = len({session for session, _ in ends}) > 1
-    labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
+    labels = [f"{build[0]}/{build[1]}" if many else f"{build[1]}" for _, _, build in rounds]
     # the first one tells what the numbers are
-    named = [(x.at(at), text if index else f"round {text}") for index, (at, text) in enumerate(labels)]
-    sheet.row(_TOP - 8, named, "soft small")
+    labels[0] = f"round {labels[0]}"
+    middles = [x.at((low + high) / 2) for low, high, _ in rounds]
+    stage.sheet.row(_TOP - 8, [*zip(middles, labels, strict=True)], "soft small")
     return True
 
 
 # --- the change over the quantiles ------------------------------------------------------------------------------------
 
-_BEFORE, _AFTER, _CURVE = 96, 104, (40, 204)
+_TALL, _BEFORE, _AFTER, _CURVE = 298, 96, 104, (40, 204)
 _USUAL = 0.1, 0.99
 """From where to where the curve goes where there are values enough."""
-_MEET, _MEET_NARROW = 16, 28
-"""Labels of thresholds that stand closer than this would meet; on a phone they are larger."""
+_MEET = 16
+"""Labels of thresholds that stand closer than this would meet."""
 
 
 def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | None:
@@ -336,7 +407,7 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     low, high = low - pad, high + pad
     signed = [Tick(t.at / 100, t.label if t.at <= 0 else f"+{t.label}") for t in ticks(low * 100, high * 100, 6)]
     sheet = Sheet(_WIDTH, _TALL)
-    panel = Panel.on(sheet, Axis(0, 1, _BEFORE, _WIDTH - _AFTER), Span(Range(low, high, 0), signed), *_CURVE)
+    panel = Panel.on(sheet, Axis(0, 1, _BEFORE, _WIDTH - _AFTER), Span(low, high, signed), *_CURVE)
     panel.ruler([Tick(share / 100, f"{share}") for share in range(0, 101, 10)], below=22)
     sheet.text(panel.middle, _TALL - 8, "quantile of the values, %", "soft", "middle")
     sheet.text(12, 20, "change of head, %", "soft")
@@ -350,9 +421,9 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     if edges[0] > 0 or apart > _MEET:
         sheet.text(beside, places[0], upper, "soft middle")
     if apart > _MEET:
-        sheet.text(beside, places[1], lower, f"soft middle{'' if apart > _MEET_NARROW else ' wide'}")
+        sheet.text(beside, places[1], lower, "soft middle")
     if apart > 2 * _MEET:
-        sheet.text(beside, panel.y.at(0), "no change", "soft middle wide")
+        sheet.text(beside, panel.y.at(0), "no change", "soft middle")
     panel.band("spread", "wing-head", taus, bands)
     panel.line("curve", taus, changes)
     sheet.marks("point", "triangle", panel.points(taus, changes), 3.6)

@@ -2,9 +2,9 @@
 
 The commits after good are numbered 1..n, n is bad. A round gives D = ln(head/base) of a commit against good, above 0
 where it is slower. Model: D of commit i is N(t_i + u_i, s^2), t_i the sum of the steps up to i, u_i ~ N(0, q s^2) what
-sets a commit apart besides (its own layout, a change too small to look for), s and q on grids. One step: at k with the
-prior of commit k, of size N(0, S^2); with a smaller prior two steps, of which the larger slowdown is looked for. Sizes
-are integrated out exactly. Since every round holds good itself, no day and no machine is compared with another one.
+sets a commit apart besides (its own layout, a change too small to look for), s and q on grids. There is one step, at k
+with the prior of commit k, of size N(0, S^2), which is integrated out exactly; of several it is the one that explains
+most. Since every round holds good itself, no day and no machine is compared with another one.
 
 Sources: noisy binary search by the posterior (Horstein 1963; Burnashev and Zigangirov 1974), flake-aware culprit
 finding (Henderson et al., ICST 2023). docs/method.md, bisect.
@@ -18,13 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.stats.rounding import Array, Ints
+from gate.stats.rounding import Array
 from gate.stats.special import ndtr
 
 ENOUGH = 0.95
 """The posterior at which a culprit is named."""
-SEVERAL = 0.02
-"""The prior of two changes in a range."""
 _OWN = (0.0, 0.02, 0.1)
 """Variances of what sets a commit apart, as multiples of the variance of a round, and their prior."""
 _OWN_PRIOR = (0.8, 0.15, 0.05)
@@ -55,20 +53,14 @@ class Posterior:
     """What the measurements say of every commit."""
 
     culprits: Array
-    """Shape (n,): the probability that commit i + 1 brought the largest slowdown; it sums to 1."""
+    """Shape (n,): the probability that commit i + 1 brought the slowdown; it sums to 1."""
     step: float
-    """Posterior mean of the size of one step, as a logarithm."""
+    """Posterior mean of its size, as a logarithm."""
     step_sd: float
     noise: float
     """Standard deviation of D over rounds."""
     own: float
     """Posterior mean of q: the variance of what sets a commit apart, as a multiple of the noise's."""
-    several: float
-    """The probability of two changes rather than one, from the prior SEVERAL."""
-    other: int
-    """The most probable commit of the other change, should there be two; 0: nothing of two can be seen yet."""
-    other_step: float
-    """Its size, as a logarithm; below 0 it made things faster."""
 
 
 def posterior(prior: Sequence[float], measured: Collection[Measured], same: Collection[int] = ()) -> Posterior:
@@ -81,149 +73,49 @@ def posterior(prior: Sequence[float], measured: Collection[Measured], same: Coll
     """
     weights = np.asarray(prior, dtype=float) / sum(prior)
     found = sorted(measured, key=lambda each: each.commit)
+    # where something is known; all commits between two places have the culprit's probability by their priors
     places = np.array(sorted({*(each.commit for each in found), *same, len(weights)}))
-    table = _Table.of(found, places, same)
-    masses = np.array([part.sum() for part in np.split(weights, places[:-1])])
-    one = _Steps.one(table)
-    two = _Steps.two(table)
-    with np.errstate(divide="ignore"):
-        log_one = one.evidence + np.log(masses)[:, None] + table.prior
-    if two is None:
-        logs, several = log_one, 0.0
-        by_place = _normal(logs).sum(axis=1)
-        other, other_step = 0, 0.0
-    else:
-        pairs = masses[two.first] * masses[two.second]
-        with np.errstate(divide="ignore"):
-            log_two = two.evidence + np.log(pairs / max(pairs.sum(), 1e-300))[:, None] + table.prior
-        shares = _normal(np.concatenate([log_one + math.log1p(-SEVERAL), log_two + math.log(SEVERAL)]))
-        alone, both = shares[: len(log_one)], shares[len(log_one) :]
-        several = float(both.sum())
-        by_place = alone.sum(axis=1)
-        np.add.at(by_place, two.first, (both * two.first_larger).sum(axis=1))
-        np.add.at(by_place, two.second, (both * (1 - two.first_larger)).sum(axis=1))
-        # the last commit before which the smaller of two changes is, and its size, in the likeliest pair
-        row = both.sum(axis=1)
-        best, other, other_step = int(row.argmax()), 0, 0.0
-        if row[best] > 0:
-            at = both[best] / row[best]
-            first = float((at * two.first_larger[best]).sum()) < 0.5
-            other = int(places[two.first[best] if first else two.second[best]])
-            other_step = float((at * (two.size[best] if first else two.second_size[best])).sum())
-    shares = _normal(log_one)
-    size = float((shares * one.size).sum())
-    spread = float((shares * (one.size_variance + one.size**2)).sum()) - size**2
     inside = np.split(weights, places[:-1])
-    spread_out = [
-        mass * (part / part.sum() if part.sum() > 0 else np.full(len(part), 1 / len(part)))
-        for mass, part in zip(by_place, inside, strict=True)
-    ]
-    return Posterior(
-        culprits=np.concatenate(spread_out), step=size, step_sd=math.sqrt(max(spread, 0.0)),
-        noise=float((shares.sum(axis=0) * table.sigmas).sum()), own=float((shares.sum(axis=0) * table.own).sum()),
-        several=several, other=other, other_step=other_step,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """Means and weights at the places where something is known, over a grid of the noise: columns are (s, q)."""
-
-    means: Array
-    """Shape (places,); 0 where nothing was measured."""
-    weights: Array
-    """Shape (places, grid): 1 over the variance of a mean; 0 where nothing was measured."""
-    prior: Array
-    """Shape (grid,): what the grid's prior and the spread within commits say, as logarithms."""
-    sigmas: Array
-    """Shape (grid,)."""
-    own: Array
-    """Shape (grid,): q."""
-    scale: float
-    """S: of the prior of a step."""
-
-    @classmethod
-    def of(cls, measured: Sequence[Measured], places: Ints, same: Collection[int]) -> _Table:
-        counts, means = np.zeros(len(places)), np.zeros(len(places))
-        for each in measured:
-            at = int(np.searchsorted(places, each.commit))
-            counts[at], means[at] = each.rounds, each.mean
-        squares, df = sum(each.squares for each in measured), sum(each.rounds - 1 for each in measured)
-        pooled = math.sqrt(squares / df) if df and squares > 0 else max(abs(means).max(), 1e-9) * 1e-3
-        grid = pooled * np.geomspace(1 / _REACH, _REACH, _SIGMAS)
-        sigmas, own = np.repeat(grid, len(_OWN)), np.tile(_OWN, _SIGMAS)
-        with np.errstate(divide="ignore"):
-            variances = sigmas**2 * (1 / counts[:, None] + own)
-        weights = np.where(counts[:, None] > 0, 1 / variances, 0.0)
-        proved = np.isin(places, list(same))
-        weights[proved], means[proved] = 1 / (pooled * _SAME) ** 2, 0.0
-        # Jeffreys' prior of s is flat on a grid of equal ratios; what is common to all places is left out
-        logs = np.tile(np.log(_OWN_PRIOR), _SIGMAS) - df * np.log(sigmas) - squares / (2 * sigmas**2)
-        logs += 0.5 * np.where(weights > 0, np.log(np.where(weights > 0, weights, 1.0)), 0.0).sum(axis=0)
-        end = next((each for each in measured if each.commit == places[-1]), None)
-        least = pooled / math.sqrt(end.rounds) if end else pooled
-        return cls(means, weights, logs, sigmas, own, _WIDE * max(abs(means[-1]), least))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Steps:
-    """Hypotheses of one kind in rows over the grid in columns: their evidence, and the sizes of their steps."""
-
-    first: Ints
-    second: Ints
-    evidence: Array
-    """Logarithm of the marginal likelihood."""
-    size: Array
-    size_variance: Array
-    first_larger: Array
-    """Of two: the probability that the first of them is the larger slowdown."""
-    second_size: Array
-
-    @classmethod
-    def one(cls, table: _Table) -> _Steps:
-        """Return the hypotheses of one step, at each place: all places from there on have it."""
-        weight, product = _tails(table)
-        squares = (table.weights * table.means[:, None] ** 2).sum(axis=0)
-        precision = weight + 1 / table.scale**2
-        size = product / precision
-        evidence = -0.5 * (squares - product**2 / precision) - 0.5 * np.log(precision * table.scale**2)
-        # a slowdown is looked for, so that half of the prior is not meant
-        evidence += np.log(np.maximum(ndtr(size * np.sqrt(precision)), 1e-300))
-        places = np.arange(len(table.means))
-        none = np.zeros_like(size)
-        return cls(places, places, evidence, size, 1 / precision, none, none)
-
-    @classmethod
-    def two(cls, table: _Table) -> _Steps | None:
-        """Return the hypotheses of two steps at different places; None: there is one place only."""
-        if len(table.means) < 2:
-            return None
-        first, second = np.triu_indices(len(table.means), k=1)
-        weight, product = _tails(table)
-        squares = (table.weights * table.means[:, None] ** 2).sum(axis=0)
-        ridge = 1 / table.scale**2
-        # normal equations of both sizes: the second step is in every mean that has it, the first in those and more
-        a, b, c = weight[first] + ridge, weight[second], weight[second] + ridge
-        x, y = product[first], product[second]
-        determinant = a * c - b * b
-        size, later = (c * x - b * y) / determinant, (a * y - b * x) / determinant
-        evidence = -0.5 * (squares - x * size - y * later) - 0.5 * np.log(determinant / ridge**2)
-        apart = np.sqrt((a + c + 2 * b) / determinant)
-        larger = ndtr((size - later) / apart)
-        return cls(first, second, evidence, size, c / determinant, larger, later)
-
-
-def _tails(table: _Table) -> tuple[Array, Array]:
-    """Return the sums, from each place on, of the weights and of the weighted means."""
-    weight = np.cumsum(table.weights[::-1], axis=0)[::-1]
-    product = np.cumsum((table.weights * table.means[:, None])[::-1], axis=0)[::-1]
-    return weight, product
-
-
-def _normal(logs: Array) -> Array:
+    counts, means = np.zeros(len(places)), np.zeros(len(places))
+    at = np.searchsorted(places, [each.commit for each in found])
+    counts[at], means[at] = [each.rounds for each in found], [each.mean for each in found]
+    squares, df = sum(each.squares for each in found), sum(each.rounds - 1 for each in found)
+    pooled = math.sqrt(squares / df) if df and squares > 0 else max(abs(means).max(), 1e-9) * 1e-3
+    # columns are the grid of (s, q), rows are places: 1 over the variance of each mean, 0 where nothing was measured
+    sigmas = np.repeat(pooled * np.geomspace(1 / _REACH, _REACH, _SIGMAS), len(_OWN))
+    own = np.tile(_OWN, _SIGMAS)
+    with np.errstate(divide="ignore"):
+        precisions = np.where(counts[:, None] > 0, 1 / (sigmas**2 * (1 / counts[:, None] + own)), 0.0)
+    proved = np.isin(places, list(same))
+    precisions[proved], means[proved] = 1 / (pooled * _SAME) ** 2, 0.0
+    # Jeffreys' prior of s is flat on a grid of equal ratios; what is common to all places is left out
+    logs = np.tile(np.log(_OWN_PRIOR), _SIGMAS) - df * np.log(sigmas) - squares / (2 * sigmas**2)
+    logs = logs + 0.5 * np.log(np.where(precisions > 0, precisions, 1.0)).sum(axis=0)
+    # a step at each place: all places from there on have it
+    scale = _WIDE * max(abs(means[-1]), pooled / math.sqrt(max(counts[-1], 1.0)))
+    products = precisions * means[:, None]
+    weight, product = (np.cumsum(each[::-1], axis=0)[::-1] for each in (precisions, products))
+    precision = weight + 1 / scale**2
+    size = product / precision
+    evidence = 0.5 * product**2 / precision - 0.5 * (products * means[:, None]).sum(axis=0)
+    evidence -= 0.5 * np.log(precision * scale**2)
+    # a slowdown is looked for, so that half of the prior is not meant
+    evidence += np.log(np.maximum(ndtr(size * np.sqrt(precision)), 1e-300))
+    with np.errstate(divide="ignore"):
+        logs = evidence + np.log([part.sum() for part in inside])[:, None] + logs
     shares: Array = np.exp(logs - logs.max())
     shares /= shares.sum()
-    return shares
+    step = float((shares * size).sum())
+    spread = float((shares * (1 / precision + size**2)).sum()) - step**2
+    spread_out = [
+        mass * (part / part.sum() if part.sum() > 0 else np.full(len(part), 1 / len(part)))
+        for mass, part in zip(shares.sum(axis=1), inside, strict=True)
+    ]
+    of_grid = shares.sum(axis=0)
+    return Posterior(
+        culprits=np.concatenate(spread_out), step=step, step_sd=math.sqrt(max(spread, 0.0)),
+        noise=float((of_grid * sigmas).sum()), own=float((of_grid * own).sum()),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import numpy as np
 
 from gate.model import MeanSquare, QuantileEffect, Sample
 from gate.model.case import TYPICAL, Center
-from gate.stats.levels import Tops, Unit, gap_of, starts
+from gate.stats.levels import Tops, Unit, gap_of, of_starts, starts
 from gate.stats.rounding import ROUNDING, Array, Ints, smallest_step
 from gate.stats.special import stdtrit
 
@@ -104,17 +104,10 @@ def _values_per_build(sample: Sample) -> Ints:
 
 def _cut(sample: Sample, enough: int) -> Sample:
     """Keep of each build its first executions up to the one with which it has enough values."""
-    iterations, executions, builds = sample.counts[:3]
+    iterations, executions = sample.counts[:2]
     before = starts(iterations)
     before -= np.repeat(before[starts(executions)], executions)
-    kept = before < enough
-    return Sample(
-        sample.values[np.repeat(kept, iterations)],
-        (iterations[kept], np.add.reduceat(kept.astype(np.int64), starts(executions)), builds),
-        sample.builds,
-        None if sample.orders is None else sample.orders[kept],
-        sample.step,
-    )
+    return of_starts(sample, before < enough)
 
 
 def _side(sample: Sample, tau: float, *, sessions: bool) -> Tops | None:

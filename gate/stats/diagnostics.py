@@ -20,14 +20,12 @@ from gate.model.warnings.estimates import (
     CarryOver,
     Drift,
     OrderEffect,
-    RatioBySession,
     Trend,
 )
 from gate.stats.centers import by_build, squared_error, trimmed_mean
 from gate.stats.levels import starts
 from gate.stats.ratio import t_quantile
 from gate.stats.rounding import Array, Flags, Ints
-from gate.stats.special import fdtri
 
 
 # 0/0 where nothing varies, or too little is there to vary: it is not significant
@@ -36,10 +34,9 @@ def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
     """Return what to say about one case; empty where nothing stands out.
 
     Tested are a trend inside executions, a linear trend over the rounds that both sides share, whether the difference
-    of the sides depends on which of them is executed first (where the samples have orders), whether that difference
-    depends on the session, and lag-1 correlation inside executions. Changes are shares
-    of the mean, so values whose mean is not above 0 get the last one only. Two-sided at 1% each, the correlation
-    one-sided: only a positive one makes iterations worth less.
+    of the sides depends on which of them is executed first (where the samples have orders), and lag-1 correlation
+    inside executions. Changes are shares of the mean, so values whose mean is not above 0 get the last one only.
+    Two-sided at 1% each, the correlation one-sided: only a positive one makes iterations worth less.
 
     Args:
         unit: the base unit of the values: only a program that is timed warms up.
@@ -47,8 +44,7 @@ def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
     sides = Means.of(base), Means.of(head)
     found: list[AnyWarning | None] = []
     if all(side.builds.min() > 0 for side in sides):
-        rounds = shared_rounds(sides)
-        found = [trend(sides, unit), drift(rounds, unit), order(sides, unit), ratio_by_session(rounds)]
+        found = [trend(sides, unit), drift(sides, unit), order(sides, unit)]
     found.append(correlated(sides))
     return [warning for warning in found if warning]
 
@@ -265,26 +261,6 @@ def t_test(groups: Sequence[Sequence[float]], *, every: bool = False) -> Test | 
     return Test(sum(means) / len(groups), spread / len(groups), df)
 
 
-def deviation_between(groups: Sequence[Sequence[float]]) -> float | None:
-    """Return the standard deviation between groups, beyond what the values within them explain.
-
-    None where an F test does not tell the groups apart at LEVEL, with fewer than 2 groups, and below 2 degrees of
-    freedom within them. Analysis of variance with random effects: (MSB - MSW)/n0 (Searle, Casella and McCulloch,
-    Variance Components, 1992, chapter 3).
-    """
-    k, n = len(groups), sum(len(group) for group in groups)
-    if k < 2 or n - k < 2:
-        return None
-    means = [sum(group) / len(group) for group in groups]
-    grand = sum(sum(group) for group in groups) / n
-    between = sum(len(group) * (mean - grand) ** 2 for group, mean in zip(groups, means, strict=True)) / (k - 1)
-    within = sum((v - mean) ** 2 for group, mean in zip(groups, means, strict=True) for v in group) / (n - k)
-    if not between > within * float(fdtri(k - 1, n - k, 1 - LEVEL)):
-        return None
-    size = (n - sum(len(group) ** 2 for group in groups) / n) / (k - 1)
-    return math.sqrt((between - within) / size)
-
-
 # --- rounds, sessions and the order of sides --------------------------------------------------------------------------
 
 ERRORS = 3.0
@@ -325,50 +301,25 @@ def _places(sample: Sample) -> list[tuple[int, int]]:
     return list(zip(sessions.tolist(), orders, strict=True))
 
 
-class Round(msgspec.Struct, frozen=True):
-    """A round that both sides have, in shares of their means: level is what they have in common."""
-
-    session: int
-    build: int
-    level: float
-    difference: float
-    """Of head to base."""
-
-
-def shared_rounds(sides: Sides) -> list[Round]:
-    """Return the rounds that both sides have, in the order of base."""
-    base, head = (dict(zip(side.sample.builds, side.builds.tolist(), strict=True)) for side in sides)
-    units = [unit for unit in base if unit in head]
-    if not units:
-        return []
-    x, y = (sum(side[unit] for unit in units) / len(units) for side in (base, head))
-    shares = [(*unit, base[unit] / x, head[unit] / y) for unit in units]
-    return [Round(session, build, (b + h) / 2, h - b) for session, build, b, h in shares]
-
-
-def by_session(rounds: list[Round]) -> list[list[Round]]:
-    """Sort rounds by session."""
-    found: dict[int, list[Round]] = {}
-    for each in rounds:
-        found.setdefault(each.session, []).append(each)
-    return list(found.values())
-
-
-def drift(rounds: list[Round], unit: str) -> Drift | None:
+def drift(sides: Sides, unit: str) -> Drift | None:
     """Fit one straight line to what both sides have in common, round by round, with a level for each session.
 
-    Least squares, t on what is left of the degrees; what is said is the change over the longest session.
+    Of the rounds that both sides have, in shares of their means. Least squares, t on what is left of the degrees; what
+    is said is the change over the longest session.
     """
+    base, head = (dict(zip(side.sample.builds, side.builds.tolist(), strict=True)) for side in sides)
+    both = [build for build in base if build in head]
+    x, y = (sum(side[build] for build in both) / max(len(both), 1) for side in (base, head))
+    sessions: dict[int, list[tuple[float, float]]] = {}
+    for session, build in both:
+        level = (base[session, build] / x + head[session, build] / y) / 2
+        sessions.setdefault(session, []).append((build, level))
     tt = tv = vv = span = 0.0
-    df = -1
-    for session in by_session(rounds):
-        n = len(session)
-        at, level = sum(r.build for r in session) / n, sum(r.level for r in session) / n
-        tt += sum((r.build - at) ** 2 for r in session)
-        tv += sum((r.build - at) * (r.level - level) for r in session)
-        vv += sum((r.level - level) ** 2 for r in session)
-        span = max(span, session[-1].build - session[0].build)
-        df += n - 1
+    for rounds in sessions.values():
+        at, away = (np.array(rounds) - np.mean(rounds, axis=0)).T
+        tt, tv, vv = tt + float(at @ at), tv + float(at @ away), vv + float(away @ away)
+        span = max(span, float(at[-1] - at[0]))
+    df = len(both) - len(sessions) - 1
     if df < 2 or tt == 0:
         return None
     slope = tv / tt
@@ -403,9 +354,3 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
     # with one execution a round: rounds with base first against rounds with head first
     test = t_test([within]) if len(within) > 2 else t_test([base_first, head_first], every=True)
     return OrderEffect(test.mean, unit) if test is not None and test.speaks else None
-
-
-def ratio_by_session(rounds: list[Round]) -> RatioBySession | None:
-    """Warn where the difference of the sides varies more between sessions than between their builds."""
-    difference = deviation_between([[r.difference for r in session] for session in by_session(rounds)])
-    return RatioBySession(difference) if difference is not None and difference >= SMALLEST else None

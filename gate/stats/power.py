@@ -7,7 +7,7 @@ are relative: divided by the squared mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -31,12 +31,16 @@ def needed(df: float, alpha: float, wanted: float) -> float:
     is large enough. Source: docs/method.md, what a run could have shown.
     """
     critical = t_quantile(df, alpha / 2)
-    low, high = 0.0, _MOST
-    if critical >= _MOST or float(beyond(df, high, critical)) < wanted:
+    if critical >= _MOST or float(beyond(df, _MOST, critical)) < wanted:
         return math.inf
+    return _least(0.0, _MOST, lambda t: float(beyond(df, t, critical)) >= wanted)
+
+
+def _least(low: float, high: float, enough: Callable[[float], bool]) -> float:
+    """Return the least number that is enough, by bisection between one that is not and one that is."""
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if float(beyond(df, middle, critical)) >= wanted else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
@@ -240,7 +244,7 @@ def minimum_detectable_change(
 ) -> float:  # fmt: skip
     """Return the smallest change that is called a regression with the wanted power; inf where none is.
 
-    Of a relative amount, as 0.05. By bisection, since power grows with the change.
+    Of a relative amount, as 0.05.
     """
     rule = partial(power, threshold=threshold, alpha=alpha, interval=interval, min_builds=min_builds)
     low, high = threshold, max(2 * threshold, 0.01)
@@ -248,10 +252,7 @@ def minimum_detectable_change(
         low, high = high, 2 * high
         if low > _LARGEST_CHANGE:
             return math.inf
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (low, middle) if rule(components, counts, middle) >= wanted else (middle, high)
-    return high
+    return _least(low, high, lambda change: rule(components, counts, change) >= wanted)
 
 
 @lru_cache(maxsize=4096)
@@ -259,15 +260,11 @@ def needed_noncentrality(
     looks: tuple[int, ...], alphas: tuple[float, ...], interval: Interval, min_builds: int, wanted: float
 ) -> float:
     """Return the noncentrality that reaches the wanted power by the last look: inf where none does."""
-    high = 64.0
-    if float(detection_by(high, looks, alphas, interval, min_builds)) < wanted:
-        return math.inf
-    low = 0.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        enough = float(detection_by(middle, looks, alphas, interval, min_builds)) >= wanted
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+
+    def enough(t: float) -> bool:
+        return float(detection_by(t, looks, alphas, interval, min_builds)) >= wanted
+
+    return _least(0.0, 64.0, enough) if enough(64.0) else math.inf
 
 
 def largest_variance_for(change: float, threshold: float, t: float, builds: int, covariance: float) -> float:

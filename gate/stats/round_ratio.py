@@ -175,10 +175,7 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     degrees = np.array([case.df for case in cases], dtype=np.float64)
     own = np.array([case.contrast for case in cases])
     totals = np.array([case.total for case in cases])
-    noise = polygamma(1, degrees / 2)
-    correction = psi(degrees / 2) - np.log(degrees / 2)
-    plain = _prior(np.log(own) - correction, noise)
-    relative = _prior(np.log(own / totals) - correction, noise)
+    plain, relative = fitted_prior(own, degrees), fitted_prior(own / totals, degrees)
     size = np.maximum(plain[1], relative[1] * totals)
     df = 1 / (1 / min(plain[0], relative[0], MOST_DF) + 2 / float(degrees.sum()))
     found = []
@@ -200,13 +197,14 @@ def shared_of(rounds: Mapping[Key, Rounds], kind: Callable[[Key], object]) -> di
     return found
 
 
-def _prior(e: Array, noise: Array) -> tuple[float, float]:
-    """Fit limma's prior to log variances, freed of what their degrees add: its degrees, and its size.
+def fitted_prior(variances: Array, degrees: Array) -> tuple[float, float]:
+    """Fit limma's prior to variances (fitFDist, Smyth 2004): its degrees, and its size.
 
     The degrees are infinite where the variances do not differ.
     """
-    excess = float(e.var(ddof=1) - noise.mean())
-    mean = float(e.mean())
+    # logarithms, freed of what their degrees add
+    e = np.log(variances) - psi(degrees / 2) + np.log(degrees / 2)
+    excess, mean = float(e.var(ddof=1) - polygamma(1, degrees / 2).mean()), float(e.mean())
     if excess <= 0:
         return math.inf, math.exp(mean)
     df = 2 * trigamma_inverse(excess)

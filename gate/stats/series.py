@@ -13,8 +13,9 @@ import warnings
 import msgspec
 import numpy as np
 
+from gate.stats.round_ratio import fitted_prior
 from gate.stats.rounding import Array, Flags, Ints
-from gate.stats.special import ndtri, polygamma, psi, stdtrit, trigamma_inverse
+from gate.stats.special import ndtri, stdtrit
 
 EXACT = 1e-12
 """Variance that stands for none: a ratio that is known exactly still has a rounding."""
@@ -122,16 +123,13 @@ def moderated(variance: Array, df: Array, builds: Array) -> tuple[Array, Array]:
     if int(known.sum()) < 3:
         return out, degrees
     each, own = (variance * builds)[known], df[known]
-    logs = np.log(each) - psi(own / 2) + np.log(own / 2)
-    excess = float(logs.var(ddof=1) - polygamma(1, own / 2).mean())
-    prior = math.inf if excess <= 0 else 2 * trigamma_inverse(excess)
+    prior, common = fitted_prior(each, own)
     if math.isinf(prior):
         # one variance for all: their mean by degrees, which is what maximum likelihood says
         common = float((own * each).sum() / own.sum())
         out[known], degrees[known] = common / builds[known], float(own.sum())
         prior = float(own.sum())
     else:
-        common = math.exp(float(logs.mean()) + float(psi(prior / 2)) - math.log(prior / 2))
         out[known] = (prior * common + own * each) / (prior + own) / builds[known]
         degrees[known] = prior + own
     unknown = ~np.isfinite(variance)

@@ -40,7 +40,6 @@ class Found:
     probability: float
     gates: float
     """The cost of all of it, in gates of all their rounds."""
-    several: float
 
 
 def search(
@@ -60,7 +59,7 @@ def search(
     ends = level[-1] + spread * rng.standard_normal(LOOKS[-1])
     called = next((rounds for k, rounds in enumerate(LOOKS) if _crosses(ends[:rounds], _LEVELS[k])), None)
     if called is None:
-        return Found(called=False, right=False, probability=0.0, gates=1.0, several=0.0)
+        return Found(called=False, right=False, probability=0.0, gates=1.0)
     seen = {commits: ends[:called]}
     cost = called * a_round + 2 * FIRST
     executions = executions_for(
@@ -78,10 +77,7 @@ def search(
         )
         if visit is None or cost > most * gate:
             best = int(found.culprits.argmax()) + 1
-            return Found(
-                called=True, right=best == culprit, probability=float(found.culprits.max()), gates=cost / gate,
-                several=found.several,
-            )  # fmt: skip
+            return Found(called=True, right=best == culprit, probability=float(found.culprits.max()), gates=cost / gate)
         values = level[visit.commit - 1] + noise * rng.standard_normal(visit.rounds)
         seen[visit.commit] = np.concatenate([seen.get(visit.commit, np.empty(0)), values])
         cost += visit.seconds

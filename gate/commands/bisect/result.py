@@ -56,15 +56,6 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """Where its measurements are; empty: there are none."""
 
 
-class Several(msgspec.Struct, frozen=True):
-    """A second change in the range."""
-
-    probability: float
-    sha: str
-    """The commit at which, or at the latest before which, it is most probably."""
-    ratio: float
-
-
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """What the search took, in seconds."""
 
@@ -96,7 +87,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     commits: list[Member]
     remaining: list[str]
     """The fewest commits that hold 95%, in the order of the range."""
-    several: Several | None
     failures: list[str]
     parents: list[str]
     """Of the culprit: more than one, it is a merge."""
@@ -110,8 +100,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _Z = 1.959963984540054
-_SEVERAL = 0.5
-"""The probability of two changes from which on the report says so."""
 _CODES: dict[Outcome, Exit] = {
     "culprit": Exit.PASS, "set": Exit.INCONCLUSIVE, "open": Exit.INCONCLUSIVE, "no-difference": Exit.INCONCLUSIVE,
     "failed": Exit.ERROR,
@@ -131,13 +119,11 @@ def concluded(search: Search, ends: Gated, stand: Stand | None, again: Sequence[
         outcome = "culprit" if single is not None else "set"
     slowest = max(ends.findings, key=lambda f: own.ratio if (own := _of_finding(f)) else -math.inf, default=None)
     shown = ends.finding or slowest
-    several, remaining = None, list[str]()
+    remaining = list[str]()
     if found is not None:
         order = np.argsort(-found.culprits, kind="stable")
         enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
         remaining = [search.commits[number].sha for number in sorted(order[:enough])]
-    if found is not None and found.several >= _SEVERAL and found.other:
-        several = Several(found.several, search.commits[found.other - 1].sha, math.exp(found.other_step))
     parents = parents_of(search.project.repository.git, search.commits[single - 1].sha) if single is not None else ()
     return Result(
         schema=SCHEMA,
@@ -153,7 +139,6 @@ def concluded(search: Search, ends: Gated, stand: Stand | None, again: Sequence[
         step=_change(found.step, found.step_sd) if found is not None else None,
         commits=[_member(number, commit, search, stand) for number, commit in enumerate(search.commits, 1)],
         remaining=remaining,
-        several=several,
         failures=[title(each) for each in report.failures],
         parents=[*parents],
         cost=Cost(

@@ -117,13 +117,6 @@ def details(result: Result) -> list[str]:
     if result.ends is not None and result.outcome not in ("no-difference", "failed"):
         name = case_name(result.case) if result.case is not None else ""
         lines.append(f"Between the ends {name} changed by {change(result.ends)}, the gate's own interval.")
-    if result.several is not None:
-        direction = "slower" if result.several.ratio > 1 else "faster"
-        lines.append(
-            f"The range seems to hold several changes (probability {share(result.several.probability)}): another one "
-            f"of {changed(result.several.ratio)}, {direction}, at or shortly before {short(result.several.sha)}. "
-            "The search looks for the largest slowdown; search again on both sides of it for the others."
-        )
     failed = [f"{short(c.sha)} ({clip(visible(c.why), 80)})" for c in result.commits if c.state == "unmeasurable"]
     if failed:
         more = f" and {len(failed) - _MOST} more" if len(failed) > _MOST else ""

@@ -17,7 +17,7 @@ from gate.config.rules import matches
 from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
 from gate.model import UserError
-from gate.plots.axes import grid, tick_room
+from gate.plots.panels import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
@@ -315,7 +315,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
         tips: stretches with a text at most; of more commits several share one.
     """
     name, count = _name(case.series), case.path.level.size
-    sheet = Sheet(_WIDTH, _HEIGHT, phone=False)
+    sheet = Sheet(_WIDTH, _HEIGHT)
     # choose the height: of all levels, and of the intervals as far as these do not flatten them
     path = case.path
     finite = path.level[np.isfinite(path.level)]

@@ -10,9 +10,8 @@ from gate import __version__
 from gate.codes import Exit
 from gate.commands.study.analysis import Method, analyse
 from gate.commands.study.document import brief, document_of
-from gate.commands.study.observations import Observed, Wanted, plain
+from gate.commands.study.observations import Abridgement, Observed, Wanted, plain, responses, with_host_factors
 from gate.commands.study.options import AnalyseOptions
-from gate.commands.study.selection import Abridgement, responses, with_host_factors
 from gate.config.fractions import model_order
 from gate.config.rules import is_decided
 from gate.config.study import Study

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from gate.commands.study.conclusions import words_of
-from gate.commands.study.observations import Observed, on_scale
-from gate.commands.study.selection import Abridgement, Pattern, abridged, matching, written
+from gate.commands.study.observations import Abridgement, Observed, Pattern, abridged, matching, on_scale, written
+from gate.commands.study.words import words_of
 from gate.model import UserError
 from gate.model.study import (
     Abridged,
@@ -81,7 +80,7 @@ def family(
     return claims(hypotheses, 1 - method.confidence)
 
 
-_IN_TIME = 5000
+_IN_TIME = 1000
 """Most units that the picture in time shows."""
 
 

@@ -16,7 +16,7 @@ from gate.commands.study.plots.effects import half_normal, pareto, quantile_effe
 from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
-from gate.commands.study.plots.treatment_columns import TreatmentValues
+from gate.commands.study.plots.styles import TreatmentValues
 from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Said, Section
 from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, Varies
 from gate.plots.picture import Picture

@@ -52,14 +52,6 @@ class OrderEffect(_Changing, frozen=True):
         return f"side-by-order interaction: whichever side runs second is {self._changed}"
 
 
-class RatioBySession(Base, frozen=True):
-    deviation: float
-
-    def _said(self) -> str:
-        varies = f"it varies by {self.deviation:.1%} (standard deviation), more than their builds explain"
-        return f"the ratio depends on the session: {varies}"
-
-
 class DependsOnMachine(Base, frozen=True):
     least: str
     """The smallest ratio and its machine: "+12.0% on session 0 (ci-arm-1)"."""

@@ -246,24 +246,22 @@ def reml(y: Array, x: Array, nested: Sequence[Groups]) -> Mixed:
     n, p = x.shape
     both = np.column_stack((x, y))
     ratios = _best(both, inner) if inner else np.zeros(0)
-    own = _solved(both, inner, ratios)
-    variance = own.squares / (n - p)
+    inverse, beta, squares, _ = _solved(both, inner, ratios)
+    variance = squares / (n - p)
     components = np.append(ratios * variance, variance)
     free = tuple(k for k in range(len(components)) if components[k] > 0)
     if not inner or variance <= 0 or free == (len(inner),):
-        return Mixed(y, x, inner, own.beta, own.inverse * variance, components, np.zeros((0, 0)), free, ())
+        return Mixed(y, x, inner, beta, inverse * variance, components, np.zeros((0, 0)), free, ())
     slopes = []
     for k in free:
         step, ends = components[k] * _STEP, []
         for sign in (1, -1):
             moved = components.copy()
             moved[k] += sign * step
-            ends.append(_solved(both, inner, moved[:-1] / moved[-1]).inverse * moved[-1])
+            ends.append(_solved(both, inner, moved[:-1] / moved[-1])[0] * moved[-1])
         slopes.append((ends[0] - ends[1]) / (2 * step))
-    return Mixed(
-        y, x, inner, own.beta, own.inverse * variance, components, _spread(both, inner, components, free), free,
-        tuple(slopes),
-    )  # fmt: skip
+    spread = _spread(both, inner, components, free)
+    return Mixed(y, x, inner, beta, inverse * variance, components, spread, free, tuple(slopes))
 
 
 def _best(both: Array, nested: Sequence[Groups]) -> Array:
@@ -274,10 +272,9 @@ def _best(both: Array, nested: Sequence[Groups]) -> Array:
 
     def deviance(roots: Any) -> float:
         # -2 log restricted likelihood at the best residual variance, but for a constant
-        own, df = _solved(both, nested, np.square(np.atleast_1d(roots))), both.shape[0] - both.shape[1] + 1
-        if own.squares <= 0:
-            return -math.inf
-        return own.log_v + own.log_x + float(df * math.log(own.squares))
+        _, _, squares, logs = _solved(both, nested, np.square(np.atleast_1d(roots)))
+        df = both.shape[0] - both.shape[1] + 1
+        return logs + df * math.log(squares) if squares > 0 else -math.inf
 
     if len(nested) == 1:
         # a share of 0 to 1 stands for roots of all sizes
@@ -299,17 +296,8 @@ def _best(both: Array, nested: Sequence[Groups]) -> Array:
     return np.where(found < _BOUNDARY, 0.0, found)
 
 
-class _Solved(msgspec.Struct, frozen=True, eq=False):
-    """For V = I + the groups by their ratios: (X'V^-1 X)^-1, coefficients, r'V^-1 r, and log determinants of both."""
-
-    inverse: Array
-    beta: Array
-    squares: float
-    log_v: float
-    log_x: float
-
-
-def _solved(both: Array, nested: Sequence[Groups], ratios: Array) -> _Solved:
+def _solved(both: Array, nested: Sequence[Groups], ratios: Array) -> tuple[Array, Array, float, float]:
+    """Return for V = I + the groups by their ratios (X'V^-1 X)^-1, coefficients, r'V^-1 r, log |V| + log |X'V^-1 X|."""
     # V^-1 values and log det V: one group after another, from the finest (Sherman and Morrison)
     whitened, ones, log_v = both, np.ones(len(both)), 0.0
     for own, ratio in zip(reversed(nested), reversed(ratios.tolist()), strict=True):
@@ -326,7 +314,7 @@ def _solved(both: Array, nested: Sequence[Groups], ratios: Array) -> _Solved:
     inverse = np.asarray(np.linalg.inv(inner), dtype=np.float64)
     beta = inverse @ cross
     squares = max(float(products[p, p] - cross @ beta), 0.0)
-    return _Solved(inverse, beta, squares, log_v, float(log_x) if sign > 0 else math.inf)
+    return inverse, beta, squares, log_v + float(log_x) if sign > 0 else math.inf
 
 
 def _spread(both: Array, nested: Sequence[Groups], components: Array, free: Sequence[int]) -> Array:
@@ -341,8 +329,8 @@ def _spread(both: Array, nested: Sequence[Groups], components: Array, free: Sequ
             moved[k] += sign * steps[k]
         # it at given variances
         residual = float(moved[-1])
-        own, df = _solved(both, nested, moved[:-1] / residual), both.shape[0] - both.shape[1] + 1
-        return own.log_v + own.log_x + float(df * math.log(residual)) + own.squares / residual
+        _, _, squares, logs = _solved(both, nested, moved[:-1] / residual)
+        return float(logs + (both.shape[0] - both.shape[1] + 1) * math.log(residual) + squares / residual)
 
     middle = at()
     for a, i in enumerate(free):

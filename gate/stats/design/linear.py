@@ -143,8 +143,8 @@ def _interval(
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_RESIDUALS = 2000
-LARGEST_RESIDUALS = 500
+MOST_RESIDUALS = 500
+LARGEST_RESIDUALS = 100
 INFLUENTIAL = 0.5
 """Cook's distance that is worth a look (Cook and Weisberg 1999); with equal counts of all treatments the most is 1."""
 UNEXPLAINED = 0.5

@@ -105,7 +105,7 @@ REACH = 1.5
 """Over how many standard errors of the share below it the slope of the quantile function is taken.
 
 Far enough that clusters which differ much are seen to move the quantile far, since the values next to it are often of
-one cluster; more would be wide without need. This and LAST by simulation, see tests/promise/test_study_quantiles.py.
+one cluster; more would be wide without need. This and LAST by simulation, see tests/promise/test_study_tables.py.
 """
 FEW = 0.75
 """A standard error of the share above this part of the share beyond: about as with one cluster that has all of it."""
@@ -347,7 +347,7 @@ def limits(
     cluster being independent.
 
     Source: Woodruff 1952 for the share and its slopes, Zou and Donner 2008 for the sum of intervals with unequal sides;
-    what is put together here is ours, with its coverage in tests/promise/test_study_quantiles.py.
+    what is put together here is ours, with its coverage in tests/promise/test_study_tables.py.
 
     Args:
         weights: shape (sums, cells).

@@ -55,7 +55,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (e.Trend(-0.04, "B", False), "not steady: second half 4.0% lower"),
     (e.Drift(0.031, "s"), "host drift: both sides 3.1% slower from the first round to the last"),
     (e.OrderEffect(0.012, "s"), "side-by-order interaction: whichever side runs second is 1.2% slower"),
-    (e.RatioBySession(0.021), "the ratio depends on the session: it varies by 2.1% (standard deviation), more than their builds explain"),
     (e.Autocorrelation(0.5, 30, 10), "values of one start are correlated (0.50): 30 carry the information of 10"),
     (e.Implausible(("parse is 94.5% faster",)), "parse is 94.5% faster: does head still do the work?"),
     (e.Implausible(tuple("abcd")), "a, b, c and 1 more: does head still do the work?"),

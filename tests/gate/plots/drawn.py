@@ -4,7 +4,6 @@ import math
 import re
 from xml.etree import ElementTree
 
-import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -48,7 +47,7 @@ def finding(of: Case, half: float | None = 0.01, builds: int | None = None) -> F
 
 def _summary(of: Sample, half: float | None, builds: int) -> SideSummary:
     value = float(np.mean(of.values / of.values.size) * of.values.size)
-    return msgspec.structs.replace(
+    return replace(
         examples.side(value),
         counts=Counts(session=1, build=builds, execution=of.counts[0].size, iteration=of.values.size),
         low=None if half is None else value - half * abs(value),

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from gate.model import Sample
-from gate.model.warnings.estimates import Autocorrelation, Drift, OrderEffect, RatioBySession, Trend
+from gate.model.warnings.estimates import Autocorrelation, Drift, OrderEffect, Trend
 from gate.stats.diagnostics import carry_over, lag_one, warnings
 from gate.stats.rounding import Array
 from tests.support import turns
@@ -95,22 +95,6 @@ def test_false_warnings_are_one_in_a_hundred(
     assert all(found[kind] / trials > 0.0033 for kind in ALL[:3])
 
 
-@pytest.mark.parametrize(
-    ("draw", "builds"), some([(normal, (4, 4)), (skewed, (3,) * 5), (normal, (3,) * 5), (skewed, (4, 4))], 1)
-)
-def test_false_warnings_of_sessions_are_one_in_a_hundred(
-    draw: Callable[[np.random.Generator, int, int, int], Array], builds: Sequence[int]
-) -> None:
-    rng = np.random.default_rng(builds)
-    trials = 1200
-    found: Counter[type] = Counter()
-    for _ in range(trials):
-        base, head = (nested(draw(rng, sum(builds), 2, 3), builds) for _ in range(2))
-        found.update(kinds(warnings(base, head, "s")))
-    most = 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
-    assert 0.0033 < found[RatioBySession] / trials <= most
-
-
 # --- each test against its textbook form, where a change is on the brink of being seen
 
 
@@ -132,25 +116,6 @@ def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     found = said(Trend, side(base), side(head))
     assert [w.change for w in found] == pytest.approx([share] if seen else [])
     assert all(w.warming for w in found)
-
-
-@pytest.mark.parametrize("seed", seeds(40))
-def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
-    rng = np.random.default_rng([5, seed])
-    builds = (3, 5, 4)
-    of = np.repeat(range(3), builds)
-    common, apart = 0.03 * rng.normal(size=3), 0.02 * rng.normal(size=3)
-    base = 3 * quiet(rng, 12, 2, 3) * (1 + common + apart)[of].reshape(12, 1, 1)
-    head = quiet(rng, 12, 2, 3) * (1 + common - apart)[of].reshape(12, 1, 1)
-    x, y = (v.mean(axis=(1, 2)) / v.mean() for v in (base, head))
-    values = y - x
-    groups = [values[of == s] for s in range(3)]
-    within = sum(((g - g.mean()) ** 2).sum() for g in groups) / 9
-    between = sum(len(g) * (g.mean() - values.mean()) ** 2 for g in groups) / 2
-    size = math.sqrt(max(between - within, 0) / ((12 - (9 + 25 + 16) / 12) / 2))
-    expected = [size] if stats.f_oneway(*groups).pvalue < 0.01 and size >= 0.005 else []
-    found = said(RatioBySession, nested(base, builds), nested(head, builds))
-    assert [w.deviation for w in found] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", seeds(40))
@@ -264,13 +229,6 @@ def test_lag_one_by_hand_and_where_it_is_not_known() -> None:
     assert lag_one(side(np.full((5, 5, 9), 0.1))) is None
     mixed, alone = nested([[[1.0, 5.0], [3.0, 3.0, 3.0], [9.0, 1.0, 8.0]]]), nested([[[9.0, 1.0, 8.0]]])
     assert lag_one(mixed) == lag_one(alone) is not None
-
-
-@pytest.mark.parametrize("builds", [(8,), (1,) * 8])
-def test_one_session_is_not_compared_and_sessions_of_one_build_cannot_be_told_from_builds(builds: list[int]) -> None:
-    rng = np.random.default_rng(5)
-    values = [quiet(rng, 8, 2, 3) * (1 + 0.1 * (np.arange(8) % 2)).reshape(8, 1, 1) for _ in range(2)]
-    assert warnings(nested(values[0], builds), nested(values[1], builds), "s") == []
 
 
 def test_a_trend_that_halves_deny_and_one_of_a_single_side() -> None:

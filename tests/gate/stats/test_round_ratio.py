@@ -16,7 +16,6 @@ from gate.stats.round_ratio import (
     KEYED,
     UNKNOWN,
     Rounds,
-    deviations,
     expected_degrees,
     is_paired,
     least_correlation,
@@ -212,8 +211,3 @@ def test_a_layout_that_only_base_has_is_seen_from_eight_builds_on() -> None:
         for n in (5, 8, 12)
     )
     assert twelve > 0.75 * 400 and eight > 0.4 * 400 and eight > five
-
-
-def test_structural_zeros_are_left_out() -> None:
-    assert deviations(np.array([1.0, 2.0, 4.0])).tolist() == [1.0, 2.0]
-    assert deviations(np.array([1.0, 2.0, 4.0, 9.0])).tolist() == pytest.approx([math.sqrt(2), 2.0, 6.0])

@@ -13,14 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, combination, in_unit, said
-from gate.commands.study.plots.treatment_columns import Column, Columns, TreatmentValues, columns
+from gate.commands.study.plots.styles import (
+    WIDTH,
+    Column,
+    Columns,
+    TreatmentValues,
+    columns,
+    combination,
+    in_unit,
+    said,
+)
 from gate.model.study import Factor, Response
 from gate.plots import panels
-from gate.plots.axes import half_violin, tick_room
-from gate.plots.panels import Array, Panel
+from gate.plots.panels import Array, Panel, half_violin, tick_room
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis, Range, Tick, density, limits, ticks
+from gate.plots.scales import Axis, Tick, density, limits, ticks
 from gate.stats.centers import needed_values, type8
 from gate.units import agree, plural
 from gate.writing.plain import clip
@@ -42,7 +49,7 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
     for column in stage.columns:
         numbers, look, panel = column.numbers, column.look, column.panel
         half, x = min(panel.slot * 0.44, 46), panel.x.at(column.place)
-        found = density(numbers, panel.span.range.low, panel.span.range.high, 16 if half < 14 else 40)
+        found = density(numbers, panel.y.low, panel.y.high, 16 if half < 14 else 40)
         widths = np.full(numbers.size, 0.5)
         if found is not None:
             outline = half_violin(panel.y, found, x, half)
@@ -50,15 +57,11 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
             stage.sheet.lines(f"violin-{look.colour}", [[*outline, *mirrored]], closed=True)
             grid_at = np.linspace(found.low, found.high, found.heights.size)
             widths = np.interp(numbers, grid_at, found.heights) if found.high > found.low else widths
-        kept = even = np.arange(numbers.size)
-        if numbers.size > quota:
-            # evenly in their order, and the two extremes
-            even = np.unique(np.linspace(0, numbers.size - 1, quota - 2).astype(np.int64))
-            kept = np.union1d(even, [int(numbers.argmin()), int(numbers.argmax())])
+        # evenly in their order, and the two extremes
+        even = np.linspace(0, numbers.size - 1, min(numbers.size, quota)).astype(np.int64)
+        kept = np.union1d(even, [int(numbers.argmin()), int(numbers.argmax())])
         shift = panels.spread_out(numbers.size) * half * 0.9 * np.maximum(widths, 0.04) / panel.slot
-        extreme = np.setdiff1d(kept, even)
-        panel.marks(look, column.place + shift[even], numbers[even])
-        panel.marks(look, column.place + shift[extreme], numbers[extreme], hollow=True)
+        panel.marks(look, column.place + shift[kept], numbers[kept])
         panel.beyond(look, column.place, numbers)
         panel.bar(column.place, stage.of.one(float(np.mean(column.sample.values))), half * 0.8)
         count += kept.size
@@ -68,8 +71,7 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
         "Each column is a treatment, each mark a value; the shape shows how all values are spread.",
         "A bar is the mean of the values.",
         total > _MANY
-        and f"{count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen in the order of "
-        "measurement; hollow marks are the extremes, added to them.",
+        and f"{count:,} of {plural(total, 'value')} are drawn: some evenly chosen in their order, and the extremes.",
     )
 
 
@@ -182,8 +184,8 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     if of is None:
         return None
     numbers = of.of(sample.values)
-    ends = limits(numbers, [])
-    inside = (numbers >= ends.low) & (numbers <= ends.high)
+    low, high = limits(numbers)
+    inside = (numbers >= low) & (numbers <= high)
     found = bins(numbers[inside])
     if found is None:
         return None
@@ -192,12 +194,12 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     if sample.values.size >= needed_values(_TAIL):
         told["p99"] = type8(sample.values, _TAIL)
     top = _TITLE + _LINE * len(told)
-    sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
+    sheet = Sheet(WIDTH, top + _PLOT + _FOOT)
     most = float(counts.max()) * 1.05
-    y = panels.Span(Range(0, most, 0), [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, most, 4) if t.at % 1 == 0])
+    y = panels.Span(0, most, [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, most, 4) if t.at % 1 == 0])
     across = panels.whole(steps)
     m.write(sheet, 12, 18, combination(sample.settings, 200), WIDTH - 60, "strong other", "start")
-    panel = Panel.on(sheet, Axis(across.low, across.high, tick_room(y.ticks), WIDTH - 34), y, top, _PLOT)
+    panel = Panel.on(sheet, Axis(*across, tick_room(y.ticks), WIDTH - 34), y, top, _PLOT)
     ground, bars = panel.y.start, []
     for number in np.flatnonzero(counts).tolist():
         begin, end = (panel.x.at(float(steps[k])) for k in (number, number + 1))
@@ -206,7 +208,7 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     sheet.lines("pip-s0", bars, closed=True)
     panel.level("axis", 0)
     for row, (label, value) in enumerate(told.items()):
-        if across.low <= of.one(value) <= across.high:
+        if across[0] <= of.one(value) <= across[1]:
             # a line from its label down to the axis; the label stands where there is room for it
             at, height = panel.x.at(of.one(value)), _TITLE + _LINE * row
             sheet.lines("dotted" if label == "mean" else "zero", [[(at, height + 12), (at, ground)]])
@@ -215,7 +217,7 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
             m.write(sheet, at - 5 if before else at + 5, height + 14, f"{label} {of.say(value)}", space, "other middle",
                     "end" if before else "start")  # fmt: skip
     metric = f"{clip(said(response.metric), 24)}{in_unit(of.measure.unit, 14)}{' (log axis)' if of.log else ''}"
-    panel.ruler(panels.marks_between(across.low, across.high, 8, log=of.log), metric, classes="soft other")
+    panel.ruler(panels.marks_between(*across, 8, log=of.log), metric, classes="soft other")
     total, out = plural(sample.values.size, "value"), sample.values[~inside]
     far = ""
     if out.size:

@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, Differences, Scale, in_unit, letters_in, said
+from gate.commands.study.plots.styles import WIDTH, Scale, in_unit, letters_in, said
+from gate.commands.study.words import Amounts
 from gate.model.study import Effect, QuantileEffects, Response
 from gate.plots import panels
-from gate.plots.axes import tick_room
-from gate.plots.panels import Look, Panel
+from gate.plots.panels import Look, Panel, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
-from gate.plots.scales import Axis, Range, Tick, minus, ticks
+from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.stats.special import ndtri
 from gate.units import agree, format_confidence, format_number, plural
 from gate.words.effects import alias_sets, named, named_short
@@ -80,7 +80,7 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
             key = repr((effect.term if effect.settings else "", list(effect.settings.items())))
             rows.setdefault(key, []).append((model.tau, effect, twin, model.enough))
     estimates = [(bool(e.settings), e.estimate) for row in rows.values() for _, e, _, _ in row]
-    of = m.differences(response, np.array([e for at, e in estimates if at]))
+    of = Amounts(response)
     absolute = m.scale(response, np.array([e for at, e in estimates if not at]))
     known = [
         _curve(row, response, own) for row in rows.values() if (own := of if row[0][1].settings else absolute)
@@ -93,12 +93,12 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
     kept = order[: MOST - len(intercept)]
     chosen = [c for c in every if c in kept and c.single]
     chosen += sorted((c for c in every if c in kept and not c.single), key=lambda c: -c.size)
-    if not chosen or of is None:
+    if not chosen:
         return None
     curves = [*intercept, *chosen]
     pitch, width = _TITLE + _PLOT + _BELOW, (WIDTH - 8) / _COLUMNS
-    sheet = Sheet(WIDTH, _HEAD + math.ceil(len(curves) / _COLUMNS) * pitch + _FOOT, phone=False)
-    sheet.text(12, 22, f"effect on {clip(said(response.metric), 30)}{in_unit(of.unit, 12)}", "soft other")
+    sheet = Sheet(WIDTH, _HEAD + math.ceil(len(curves) / _COLUMNS) * pitch + _FOOT)
+    sheet.text(12, 22, f"effect on {clip(said(response.metric), 30)}{in_unit(of.sign, 12)}", "soft other")
     extents = [c.extent for c in chosen]
     heights = [high - low for low, high in extents]
     alike = min(heights) * _ALIKE >= max(heights)
@@ -122,7 +122,7 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
         panel.ruler([Tick(share / 100, f"{share}") for share in (0, 25, 50, 75, 100)], below=20)
     sheet.text(WIDTH / 2, sheet.height - 8, "quantile of the values, %", "soft", "middle")
     title = f"Effects over the quantiles of {response.benchmark}, {response.metric}"
-    told = "%" if of.percent else f" {said(of.unit)}" if of.unit else ""
+    told = "%" if of.log else f" {said(of.sign)}".rstrip()
     described = []
     for curve in chosen[:6]:
         both = (f"{curve.values[k]:.3g}{told} at {curve.taus[k]:.3g}" for k in (0, -1))
@@ -131,13 +131,13 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
     return sheet.picture(prefix, title, "; ".join(described) + ".", caption)
 
 
-def _curve(
-    row: Sequence[tuple[float, Effect, Effect | None, bool]], response: Response, of: Scale | Differences
-) -> _Curve:
+def _curve(row: Sequence[tuple[float, Effect, Effect | None, bool]], response: Response, of: Scale | Amounts) -> _Curve:
+    number = of.one if isinstance(of, Scale) else of.number
+
     def ends(effect: Effect | None) -> Ends:
         if effect is None or effect.low is None or effect.high is None:
             return None
-        low, high = of.one(effect.low), of.one(effect.high)
+        low, high = number(effect.low), number(effect.high)
         return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
     first = row[0][1]
@@ -150,7 +150,7 @@ def _curve(
         aliases = [said(name).replace(":", " × ") for name in alias_sets(response).get(first.term, ())]
         term, title, single = first.term, named_short(" × ".join(names), aliases), len(first.settings) == 1
     return _Curve(
-        term, title, single, [tau for tau, *_ in row], [of.one(e.estimate) for _, e, _, _ in row],
+        term, title, single, [tau for tau, *_ in row], [number(e.estimate) for _, e, _, _ in row],
         [ends(e) for _, e, _, _ in row], [ends(twin) for *_, twin, _ in row], [enough for *_, enough in row],
     )  # fmt: skip
 
@@ -266,11 +266,11 @@ def _contrasts(response: Response, *, logs: bool = False) -> _Contrasts | None:
         logs: leave contrasts of logarithms as they are, where they would become percent.
     """
     found = response.lenth
-    of = m.differences(response, np.array([c.estimate for c in found.contrasts])) if found else None
-    if found is None or of is None or not any(c.estimate for c in found.contrasts):
+    if found is None or not any(c.estimate for c in found.contrasts):
         return None
-    plain = of.percent and logs
-    number = float if plain else of.one
+    of = Amounts(response)
+    plain = of.log and logs
+    number = float if plain else of.number
     return _Contrasts(
         sizes=[
             _Size(
@@ -284,7 +284,7 @@ def _contrasts(response: Response, *, logs: bool = False) -> _Contrasts | None:
         ],
         limits=[("ME", number(found.me)), ("SME", number(found.sme))],
         noise=number(found.pse),
-        unit="natural log" if plain else of.unit,
+        unit="natural log" if plain else of.sign,
     )
 
 
@@ -305,7 +305,7 @@ def pareto(prefix: str, response: Response) -> Picture | None:
     drawn = found.sizes[:MOST_CONTRASTS]
     left = 20 + min(max(room(own.full, LETTERS) for own in drawn), _NAMES_ROOM)
     bottom = _OVER + _ROW * len(drawn)
-    sheet = Sheet(WIDTH, bottom + _UNDER, phone=False)
+    sheet = Sheet(WIDTH, bottom + _UNDER)
     x = Axis(0, found.end, left, _RIGHT)
     marks = ticks(0, found.end, 6)
     sheet.lines("grid", [[(x.at(t.at), _OVER), (x.at(t.at), bottom)] for t in marks])
@@ -351,9 +351,9 @@ def half_normal(prefix: str, response: Response) -> Picture | None:
         return None
     count = len(found.sizes)
     quantiles = ndtri(0.5 + (count - np.arange(count) - 0.5) / (2 * count))
-    y = panels.Span(Range(0, found.end, 0), ticks(0, found.end, 6))
+    y = panels.Span(0, found.end, ticks(0, found.end, 6))
     x = Axis(0, 1.06 * float(quantiles[0]), tick_room(y.ticks), WIDTH - _MARGIN)
-    sheet = Sheet(WIDTH, _TOP + _TALL + 68, phone=False)
+    sheet = Sheet(WIDTH, _TOP + _TALL + 68)
     sheet.text(12, 20, f"size of the contrast{in_unit(found.unit, 24)}", "soft other")
     panel = Panel.on(sheet, x, y, _TOP, _TALL)
     panel.ruler(ticks(0, x.high, 6), "half-normal quantile")

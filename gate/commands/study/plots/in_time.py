@@ -8,6 +8,7 @@ import numpy as np
 
 from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import WIDTH, said
+from gate.commands.study.words import Amounts
 from gate.model.study import Diagnostics, Factor, Response, Setting, Varies
 from gate.plots import panels
 from gate.plots.panels import Panel
@@ -17,8 +18,6 @@ from gate.units import agree, plural
 from gate.writing.plain import clip
 
 _PLOT, _HEAD, _FOOT = 214, 30, 58
-_DRAWN, _EXTREMES = 700, 20
-"""Units that are drawn at most, but for so many of the highest and of the lowest."""
 _FEW = 150
 _LEGEND = 90
 """A legend of treatments that would be higher gives way to one of settings."""
@@ -31,15 +30,15 @@ def _panel(
 ) -> Panel:
     """Draw a legend above a panel with so many places."""
     top = _HEAD + m.legend_height(listed, WIDTH - 24, title) + 22
-    sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
+    sheet = Sheet(WIDTH, top + _PLOT + _FOOT)
     y = panels.span(of.of(values), of.log, cut_off=True)
     m.name(sheet, response, of)
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, title)
     return Panel.on(sheet, Axis(-0.5, count - 0.5, y.room, WIDTH - 12), y, top, _PLOT)
 
 
-def _beyond(panel: Panel) -> str:
-    count = panel.span.range.beyond
+def _beyond(panel: Panel, numbers: panels.Array) -> str:
+    count = int((~panel.span.inside(numbers)).sum())
     return f"{count:,} {agree(count, 'lies', 'lie')} beyond the axis, marked at its edge." if count else ""
 
 
@@ -62,24 +61,22 @@ def series(prefix: str, response: Response) -> Picture | None:
         middles = (starts + np.append(starts[1:], len(found)) - 1) / 2
         names = [f"{'' if k else 'session '}{found[k]}" for k in starts.tolist()]
         sheet.row(y.end - 6, list(zip(x.all(middles), names, strict=True)), "soft small")
-    shown = np.arange(len(points))
-    if len(points) > _DRAWN:
-        ranked = np.argsort(values, kind="stable")
-        even = np.linspace(0, len(points) - 1, _DRAWN).astype(int)
-        shown = np.unique(np.concatenate((even, ranked[:_EXTREMES], ranked[-_EXTREMES:])))
     numbers = of.of(values)
     kind_of = np.array([kinds[p.treatment] for p in points])
     for kind, (look, _) in enumerate(listed):
-        own = shown[kind_of[shown] == kind]
-        panel.marks(look, own, numbers[own], "small" if len(shown) > _FEW else "middle")
-        panel.edges(look, own, numbers[own])
-    whole = [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0]
+        own = kind_of == kind
+        xs = np.flatnonzero(own).astype(np.float64)
+        panel.marks(look, xs, numbers[own], "small" if len(points) > _FEW else "middle")
+        panel.edges(look, xs, numbers[own])
+    total = sum(treatment.executions for treatment in response.treatments)
+    # every so many of them are in the series
+    step = -(-total // len(points)) or 1
+    whole = [Tick(t.at / step, f"{t.at:.0f}") for t in ticks(0, step * (len(points) - 1), 8) if t.at % 1 == 0]
     panel.ruler(whole, "execution, in the order of the run")
     caption = m.words(
         f"Each mark is the mean of a start; its shape and colour show {by}.",
-        len(shown) < len(points)
-        and f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.",
-        _beyond(panel),
+        len(points) < total and f"{len(points):,} of {total:,} are drawn, evenly chosen in their order.",
+        _beyond(panel, numbers),
         several and "Vertical lines separate the sessions.",
         "Without drift each kind of mark keeps its height from left to right.",
     )
@@ -158,7 +155,7 @@ def boots(
         and f"What the treatments differ in{f' but for {clip(said(factor.name), 30)}' if factor else ''} is taken off.",
         *(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in checks),
         count < every.size and f"{count:,} of {every.size:,} units are drawn, evenly chosen.",
-        _beyond(panel),
+        _beyond(panel, of.of(every)),
         len(drawn) < len(found) and f"The first {len(drawn)} of {plural(len(found), level)} are drawn.",
     )
     means = [float(values.mean()) for _, values in drawn]
@@ -168,8 +165,6 @@ def boots(
 
 _HEIGHT, _TOP, _BOTTOM = 334, 66, 266
 _GAP = 30
-_RESIDUALS, _LARGEST = 500, 100
-"""Residuals that are drawn at most, and how many of them are the largest."""
 _QUARTILE = 0.6744897501960817
 
 
@@ -178,23 +173,17 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     found = diagnostics.residuals
     fits = m.scale(response, np.array([r.fitted for r in found]))
     sizes = np.array([r.residual for r in found])
-    of = m.differences(response, sizes)
-    if len(found) < 3 or fits is None or of is None or float(np.abs(sizes).max()) == 0:
+    of = Amounts(response)
+    if len(found) < 3 or fits is None or float(np.abs(sizes).max()) == 0:
         return None
     # on a log scale residuals stay logarithms, or the normal plot would bend
-    factor, unit = (1.0, "natural log") if of.percent else (of.factor, of.unit)
-    # the largest and, of the rest in order of size, some evenly
-    kept = sorted(found, key=lambda r: -abs(r.residual))
-    if len(kept) > _RESIDUALS:
-        rest = sorted(kept[_LARGEST:], key=lambda r: (r.fitted, r.residual))
-        chosen = np.linspace(0, len(rest) - 1, _RESIDUALS - _LARGEST).astype(int)
-        kept = [*kept[:_LARGEST], *(rest[k] for k in dict.fromkeys(chosen.tolist()))]
-    heights = np.array([r.residual for r in kept]) / factor
-    y = panels.span(np.append(sizes / factor, 0.0), False)
+    factor, unit = (1.0, "natural log") if of.log else (of.unit.factor, of.unit.name)
+    heights = sizes / factor
+    y = panels.span(np.append(heights, 0.0), False)
     middle = (WIDTH + y.room) / 2
-    sheet = Sheet(WIDTH, _HEIGHT, phone=False)
+    sheet = Sheet(WIDTH, _HEIGHT)
     sheet.text(12, 20, f"residual{m.in_unit(unit, 24)}", "soft other")
-    far = max((k for k, r in enumerate(kept) if r.cook is not None), key=lambda k: kept[k].cook or 0.0, default=None)
+    far = max((k for k, r in enumerate(found) if r.cook is not None), key=lambda k: found[k].cook or 0.0, default=None)
 
     def draw(panel: Panel, xs: panels.Array, title: str) -> None:
         points = panel.points(xs, heights)
@@ -202,17 +191,17 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         panels.Look(1).marks(sheet, [] if far is None else [points[far]], "large")
         sheet.text(panel.middle, _TOP - 14, title, "strong", "middle")
 
-    numbers = fits.of(np.array([r.fitted for r in kept]))
+    numbers = fits.of(np.array([r.fitted for r in found]))
     ends = panels.whole(numbers)
-    left = Panel.on(sheet, Axis(ends.low, ends.high, y.room, middle - _GAP / 2), y, _TOP, _BOTTOM - _TOP)
+    left = Panel.on(sheet, Axis(*ends, y.room, middle - _GAP / 2), y, _TOP, _BOTTOM - _TOP)
     left.level("zero", 0)
     draw(left, numbers, "residual and fitted")
     left.ruler(
-        panels.marks_between(ends.low, ends.high, 5, log=fits.log), f"fitted value{m.in_unit(fits.measure.unit, 12)}",
+        panels.marks_between(*ends, 5, log=fits.log), f"fitted value{m.in_unit(fits.measure.unit, 12)}",
         classes="soft other",
     )  # fmt: skip
 
-    quantiles = np.array([r.quantile for r in kept])
+    quantiles = np.array([r.quantile for r in found])
     reach = 1.07 * float(np.abs(quantiles).max()) or 1.0
     x = Axis(-reach, reach, middle + _GAP / 2, WIDTH - 14)
     right = Panel.on(sheet, x, y, _TOP, _BOTTOM - _TOP, labels=False)
@@ -223,22 +212,21 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         begin, slope = (first + third) / 2, (third - first) / (2 * _QUARTILE)
         low, high = -reach, reach
         if slope > 0:
-            low, high = max(low, (y.range.low - begin) / slope), min(high, (y.range.high - begin) / slope)
+            low, high = max(low, (y.low - begin) / slope), min(high, (y.high - begin) / slope)
         right.line("zero", [low, high], [begin + slope * low, begin + slope * high])
     draw(right, quantiles, "normal probability")
     right.ruler([t for t in ticks(-reach, reach, 6) if abs(t.at) <= reach], "normal quantile")
 
+    total = max(len(found), response.linear.observations if response.linear else 0)
     cook = "" if diagnostics.largest_cook is None else f" ({diagnostics.largest_cook:.3g})"
     caption = m.words(
         "Left: residuals should scatter evenly around 0 at every fitted value.",
         "Right: normal residuals would lie along the line, which goes through their quartiles.",
         far is not None and f"The triangle is the observation with the largest Cook's distance{cook}.",
-        len(kept) < len(found)
-        and f"{len(kept):,} of {len(found):,} residuals are drawn, evenly chosen, and the {_LARGEST} largest with "
-        "them.",
+        len(found) < total and f"{len(found):,} of {total:,} residuals are drawn, the largest among them.",
     )
     warnings = plural(len(diagnostics.warnings), "warning") if diagnostics.warnings else "no warnings"
-    extent = f"from {of.say(float(sizes.min()))} to {of.say(float(sizes.max()))}"
-    described = f"{plural(len(found), 'residual')} {extent}; {warnings}."
+    extent = f"from {of.signed(float(sizes.min()))} to {of.signed(float(sizes.max()))}"
+    described = f"{plural(total, 'residual')} {extent}{'' if of.log else m.in_unit(unit, 24)}; {warnings}."
     title = f"Residuals of the linear model of {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, described, caption)

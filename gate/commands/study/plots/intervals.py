@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letters_in, look_of, said
-from gate.commands.study.plots.treatment_columns import ordered
+from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letters_in, look_of, ordered, said
+from gate.commands.study.words import Amounts
 from gate.model import study
 from gate.plots import panels
 from gate.plots.panels import Array, Look, Panel
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis, Range, Tick
+from gate.plots.scales import Axis, Tick
 from gate.units import format_confidence, format_number, plural
 from gate.writing.plain import clip
 
@@ -73,7 +73,7 @@ def means_by_metric(prefix: str, responses: Sequence[study.Response], confidence
     heading = _HEADING if several and any(row[0].at for row in kept) else 0
     lines = [-(-len(row) // _ACROSS) for row in kept]
     pitch = _TITLE + _PLOT + _GAP
-    sheet = Sheet(WIDTH, top + sum(heading + n * pitch for n in lines) + 4, phone=False)
+    sheet = Sheet(WIDTH, top + sum(heading + n * pitch for n in lines) + 4)
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, said(factor.name))
     at = float(top)
     for row, count in zip(kept, lines, strict=True):
@@ -124,7 +124,7 @@ def _draw(
     if of is None:
         return
     low, high = of.of(outer).tolist()
-    y = panels.Span(Range(low, high, 0), panels.marks_between(low, high, 4, log=of.log))
+    y = panels.Span(low, high, panels.marks_between(low, high, 4, log=of.log))
     full = f"{said(own.response.metric)}, {combination(own.at, 200)}"
     sheet.text(left, top + 18, f"{name}{in_unit(of.measure.unit, _UNIT)}", "soft other", full=full)
     x = Axis(-0.5, len(factor.settings) - 0.5, left + y.room - 6, left + width - 14)
@@ -151,15 +151,14 @@ def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes
     widths = np.array([w for r in rows for w in r.widths])
     if not rows or float(widths.max()) <= 0:
         return None
-    percent = response.scale == "log"
+    of_change = Amounts(response)
     effect = sizes.median_effect if sizes.median_effect is not None and sizes.median_effect > 0 else None
-    found = None if percent else m.differences(response, widths)
-    factor, unit = (found.factor, found.unit) if found else (0.01, "%") if percent else (1.0, response.unit)
+    factor, unit = (0.01, "%") if of_change.log else (of_change.unit.factor, of_change.unit.name)
     every = widths / factor if effect is None else np.append(widths, effect) / factor
     log = bool(every.min() > 0 and every.max() / every.min() > _LOG)
     listed = [(look, name) for key, (name, look, _) in _METHODS.items() if any(r.method == key for r in rows)]
     top = _ABOVE + m.legend_height(listed, WIDTH - 24)
-    sheet = Sheet(WIDTH, top + _TALL + _FOOT, phone=False)
+    sheet = Sheet(WIDTH, top + _TALL + _FOOT)
     m.legend(sheet, listed, 12, 6, WIDTH - 24)
 
     def of(number: float) -> float:
@@ -234,7 +233,7 @@ def one_way(
     if len(rows) < 2 or of is None:
         return None
     y = panels.span(of.of(values), of.log)
-    sheet = Sheet(WIDTH, _TOP + _BOXES + _BELOW, phone=False)
+    sheet = Sheet(WIDTH, _TOP + _BOXES + _BELOW)
     m.name(sheet, response, of)
     panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _TOP, _BOXES)
     slot = min((WIDTH - 10 - y.room) / len(rows), 150.0)

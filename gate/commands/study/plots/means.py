@@ -11,8 +11,18 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, codes, combination, factors_by_name, look_of, said
-from gate.commands.study.plots.treatment_columns import ROW, labels, names_room, ordered
+from gate.commands.study.plots.styles import (
+    ROW,
+    WIDTH,
+    codes,
+    combination,
+    factors_by_name,
+    labels,
+    look_of,
+    names_room,
+    ordered,
+    said,
+)
 from gate.model.study import Blocks, Box, Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots import panels
 from gate.plots.panels import Look, Panel
@@ -24,7 +34,6 @@ from gate.writing.plain import clip
 
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36
 _TALL = 176
-_LOWER = 25
 _PER_ROW = 12
 """Settings beside each other in a row of main effects; more begin another row."""
 MOST = 12
@@ -61,8 +70,8 @@ def mains(prefix: str, response: Response) -> Picture | None:
     # few settings do not make wide panels
     slots = [min((WIDTH - 10 - y.room) / sum(len(points) + 0.4 for _, points in row), 110.0) for row in rows]
     names = [[said(p.settings[factor.name]) for factor, points in row for p in points] for row in rows]
-    pitch = _TITLE + _PLOT + _BELOW + max(map(_lower, names, slots))
-    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
+    pitch = _TITLE + _PLOT + _BELOW
+    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows))
     m.name(sheet, response, of, "mean ")
     for number, (row, slot) in enumerate(zip(rows, slots, strict=True)):
         panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _HEAD + pitch * number + _TITLE, _PLOT)
@@ -114,25 +123,12 @@ def _aliased(terms: Sequence[str], aliases: Mapping[str, Sequence[str]], mark: s
 
 
 def _settings(sheet: Sheet, xs: Sequence[float], names: Sequence[str], y: float, slot: float) -> None:
-    """Write the names of settings below an axis: in two rows by turns where one is too narrow, else some of them."""
-    two = not _fits(names, slot)
-    # the last name of a row stands at the edge of the sheet
-    width = int((min(1.4 * slot + 14, slot + 2 * _EDGE - 6) if two else slot - 6) / room("0", LETTERS))
+    """Write the names of settings below an axis: shortened where that tells them apart, else some of them."""
+    width = int((slot - 6) / room("0", LETTERS))
     short = m.shortened(names, width) if width > 2 else {}
     every = 1 if short else math.ceil(room("000000", LETTERS) / slot)
-    for k, (x, text) in enumerate(zip(xs, names, strict=True)):
-        if k % every == 0:
-            lower = _LOWER if short and two and k % 2 else 0
-            sheet.text(x, y + lower, short.get(text) or clip(text, 6), "soft other", "middle", full=text)
-
-
-def _fits(names: Sequence[str], slot: float) -> bool:
-    return all(room(name, LETTERS) <= slot - 6 for name in names)
-
-
-def _lower(names: Sequence[str], slot: float) -> float:
-    """Return the height of a second row of names; 0: one is enough, or two are not."""
-    return 0 if _fits(names, slot) or 1.4 * slot + 14 < room("000", LETTERS) else _LOWER
+    for x, text in list(zip(xs, names, strict=True))[::every]:
+        sheet.text(x, y, short.get(text) or clip(text, 6), "soft other", "middle", full=text)
 
 
 class _Lines(msgspec.Struct, frozen=True):
@@ -184,9 +180,8 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     width = (WIDTH - y.room) / columns
     legends = [m.entries(own.by, [own.by.settings[line] for line in own.lines]) for own in drawn]
     extra = max(m.legend_height(own, width - 24) for own in legends)
-    slots = [(width - 12 - _EDGE) / len(own.places) for own in drawn]
-    pitch = _TITLE + extra + _TALL + _BELOW + max(map(_lower, (own.names for own in drawn), slots))
-    sheet = Sheet(WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns), phone=False)
+    pitch = _TITLE + extra + _TALL + _BELOW
+    sheet = Sheet(WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns))
     m.name(sheet, response, of, "mean ")
     for number, (own, entries) in enumerate(zip(drawn, legends, strict=True)):
         top, first = _HEAD + pitch * (number // columns) + _TITLE + extra, number % columns == 0
@@ -253,7 +248,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     slot = min((WIDTH - left - 14) / len(kept), _BROAD)
     listed = m.entries(factor)
     top = _ABOVE + m.legend_height(listed, WIDTH - 24, said(factor.name)) + 14
-    sheet = Sheet(WIDTH, top + _BOXES + 8 + ROW * len(others) + 8, phone=False)
+    sheet = Sheet(WIDTH, top + _BOXES + 8 + ROW * len(others) + 8)
     m.name(sheet, response, of, "mean ")
     m.legend(sheet, listed, 12, _ABOVE, WIDTH - 24, said(factor.name))
     panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _BOXES).across(
@@ -289,7 +284,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
             size: panels.Size = "large" if slot >= 24 else "middle"
             look_of(factor, setting).marks(sheet, [(x, at)], size, colour)
     lacking = len(boxes) - blocks.complete
-    keyed = labels(sheet, others, [box.at for box in kept], panel.x, top + _BOXES + 8)
+    labels(sheet, others, [box.at for box in kept], panel.x, top + _BOXES + 8)
     caption = m.words(
         f"A box holds the treatments that differ in {clip(said(factor.name), 30)} only; a mark is a treatment's mean.",
         blocks.complete < 2 and "There are too few complete boxes to compare their orders.",
@@ -297,7 +292,6 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
         lacking > 0 and f"{lacking} of {len(boxes)} boxes lack a setting and are not counted; they are unfilled.",
         len(kept) < len(boxes) and f"{len(boxes) - len(kept)} boxes are left out of the picture.",
         red and "Red marks in boxes with a red edge are the questionable treatments, which --without names.",
-        keyed,
     )
     shown = [
         f"{combination(box.at, 60)}: {', '.join(f'{clip(said(s), 16)} {of.say(mean)}' for s, mean in box.points)}"

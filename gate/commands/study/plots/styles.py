@@ -1,19 +1,22 @@
-"""What the pictures of a study share: looks of settings, legends, texts in their room, and scales of values."""
+"""What the pictures of a study share: looks of settings, legends, texts in their room, scales, columns of values."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
 
 from gate.model.study import Factor, Response, Setting
-from gate.plots.panels import Array, Look
-from gate.plots.picture import LETTERS, Anchor, Sheet, room
-from gate.plots.scales import Measure, measure, minus
-from gate.units import DIMENSIONS, format_number
+from gate.plots import panels
+from gate.plots.panels import Array, Look, Panel, Span
+from gate.plots.picture import LETTERS, Anchor, Picture, Sheet, room
+from gate.plots.scales import Axis, Measure, measure
+from gate.units import DIMENSIONS, agree, plural
 from gate.words.effects import Unit, unit_of
 from gate.writing.plain import clip, told_apart
 
@@ -210,37 +213,178 @@ def _unit(response: Response, values: Array) -> Unit | None:
     return unit_of(response) if response.unit in DIMENSIONS else Unit(found.factor, found.unit)
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """How differences of values are written: divided by a factor, in a unit; percent where they are of logarithms."""
-
-    factor: float
-    unit: str
-    percent: bool
-
-    def one(self, difference: float) -> float:
-        """Return the number of a difference."""
-        return math.expm1(min(difference, 300.0)) * 100 if self.percent else difference / self.factor
-
-    def say(self, difference: float) -> str:
-        """Write a difference with its sign and unit."""
-        number = self.one(difference)
-        sign = "+" if number > 0 else ""
-        return minus(f"{sign}{format_number(number, 3)}{'%' if self.percent else f' {said(self.unit)}'.rstrip()}")
-
-
-def differences(response: Response, sizes: Array) -> Differences | None:
-    """Choose the unit of differences; None where there is none that is finite."""
-    finite = np.abs(sizes[np.isfinite(sizes)])
-    if finite.size == 0:
-        return None
-    if response.scale == "log":
-        return Differences(1.0, "%", True)
-    found = _unit(response, np.array([float(finite.max())])) or unit_of(response)
-    return Differences(found.factor, found.name, False)
-
-
 def name(sheet: Sheet, response: Response, of: Scale, before: str = "") -> None:
     """Write above a vertical axis what it holds."""
     metric = clip(said(response.metric), 24)
     sheet.text(12, 20, f"{before}{metric}{in_unit(of.measure.unit, 16)}{' (log axis)' if of.log else ''}", "soft other")
+
+
+# --- treatments as columns of their values, in rows of as many as can be read -----------------------------------------
+
+ROW = 27
+"""Height of a row of labels."""
+_NAMES = 124.0
+
+
+def ordered(factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]]) -> list[int]:
+    """Return the order in which the last factor changes fastest, as indices."""
+    numbers = [codes(factor) for factor in factors]
+
+    def key(index: int) -> list[int]:
+        own = found[index]
+        return [numbers[k].get(own[f.name], len(f.settings)) if f.name in own else -1 for k, f in enumerate(factors)]
+
+    return sorted(range(len(found)), key=key)
+
+
+def names_room(factors: Sequence[Factor]) -> float:
+    """Return the room that the names of factors want at the left, within reason."""
+    return min(max((room(said(f.name), LETTERS) for f in factors), default=0.0) + 18, _NAMES)
+
+
+def labels(
+    sheet: Sheet, factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]], x: Axis, top: float, *,
+    marked: Factor | None = None,
+) -> None:  # fmt: skip
+    """Write the settings of treatments below an axis of their places, and the factors' names before it.
+
+    Names are shortened to the narrowest place so that they stay different, where that can be; hovering shows all.
+
+    Args:
+        found: in their order.
+        marked: the factor whose settings have marks, drawn before its names where there is room.
+    """
+    slot = (x.end - x.start) / (x.high - x.low)
+    for depth, factor in enumerate(reversed(factors)):
+        middle = top + ROW * (depth + 0.5)
+        # neighbouring places with the same setting of it, and of all slower ones: the first and the last of each
+        slower = [f.name for f in factors[: len(factors) - depth]]
+        groups = groupby(range(len(found)), key=lambda k: [found[k].get(name) for name in slower])
+        ends = [(own[0], own[-1]) for own in (list(group) for _, group in groups)]
+        own = [found[first].get(factor.name) for first, _ in ends]
+        write(sheet, x.start - 12, middle, said(factor.name), x.start - 16, "soft other small middle", "end")
+        spaces = [slot * (last - first + 1) - 1 for first, last in ends]
+        width = int((min(spaces, default=0.0) - 10) / room("0", LETTERS))
+        short = shortened([said(setting) for setting in factor.settings], width)
+        texts = ["" if setting is None else short.get(said(setting), cut(said(setting), slot)) for setting in own]
+        # marks stand before all names, or before none
+        mark = factor == marked and all(room(t, LETTERS) + 20 <= space for t, space in zip(texts, spaces, strict=True))
+        for (first, last), setting, text in zip(ends, own, texts, strict=True):
+            if setting is not None:
+                at = (x.at(first) + x.at(last)) / 2
+                if mark:
+                    look_of(factor, setting).marks(sheet, [(at - room(text, LETTERS) / 2 - 2, middle)], "middle")
+                if text:
+                    sheet.text(at + 10 * mark, middle, text, "other middle", "middle", full=said(setting))
+        if depth:
+            edge, y = slot * 0.4, middle - ROW / 2 - 1
+            sheet.lines("axis", [[(x.at(first) - edge, y), (x.at(last) + edge, y)] for first, last in ends])
+
+
+_HEAD, _PLOT = 32, 236
+_GAP = 14
+_PER_ROW = 24
+_ROWS = 3
+MOST = _PER_ROW * _ROWS
+"""Treatments that are drawn at most."""
+_BROAD = 120.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreatmentValues:
+    """The values of one treatment as measured, in the base unit of the response and in their order."""
+
+    settings: Mapping[str, Setting]
+    values: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """A treatment and where it stands: the place of so many in a panel."""
+
+    sample: TreatmentValues
+    look: Look
+    panel: Panel
+    place: int
+    numbers: Array
+    """Its values on the axis."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """A sheet with axes and labels, and the treatments to draw on it."""
+
+    sheet: Sheet
+    of: Scale
+    span: Span
+    columns: list[Column]
+    found: list[TreatmentValues]
+
+    def picture(self, prefix: str, title: str, *sentences: str | Literal[False]) -> Picture:
+        """Finish the picture; sentences: of its caption, before what is not in it."""
+        every = np.concatenate([s.values for s in self.found])
+        out = every[~self.span.inside(self.of.of(every))]
+        beyond = ""
+        if out.size:
+            low, high = (self.of.say(float(end)) for end in (out.min(), out.max()))
+            beyond = (
+                f"{out.size:,} of {plural(every.size, 'value')} {agree(out.size, 'lies', 'lie')} beyond the axis "
+                f"({f'at {low}' if out.size == 1 else f'{low} to {high}'}), marked at its edge."
+            )
+        left_out = len(self.columns) < len(self.found)
+        first = left_out and f"The first {len(self.columns)} of {len(self.found)} treatments are drawn."
+        means = [(float(np.mean(c.sample.values)), c.sample.settings) for c in self.columns]
+        low, high = (
+            f"{self.of.say(mean)} ({combination(at)})"
+            for mean, at in (pick(means, key=itemgetter(0)) for pick in (min, max))
+        )
+        described = f"{plural(len(means), 'treatment')}; the lowest mean is {low}, the highest {high}."
+        return self.sheet.picture(prefix, title, described, words(*sentences, beyond, first))
+
+
+def columns(
+    response: Response, samples: Sequence[TreatmentValues], *, order: Sequence[Factor] | None = None, logs: bool = False
+) -> Columns | None:
+    """Lay treatments out, the last factor fastest; None where there is no spread.
+
+    More than 24 treatments stand in several rows, at most 72 at all.
+
+    Args:
+        order: the factors from slow to fast; None: those of the response.
+        logs: the values are on the scale of the response, which is logarithmic.
+    """
+    found = [s for s in samples if s.values.size]
+    every = np.concatenate([s.values for s in found]) if found else np.zeros(0)
+    of = scale(response, every, plain=not logs)
+    if of is None or float(every.min()) == float(every.max()):
+        return None
+    factors = [f for f in order or response.factors if any(f.name in s.settings for s in found)]
+    found = [found[k] for k in ordered(factors, [s.settings for s in found])]
+    # break them into rows, where it can be between the settings of a slow factor
+    count = min(len(found), MOST)
+    length, inner = math.ceil(count / math.ceil(count / _PER_ROW)), 1
+    for factor in reversed(factors if count > _PER_ROW else ()):
+        if inner * len(factor.settings) > _PER_ROW:
+            break
+        inner *= len(factor.settings)
+    whole = inner * math.ceil(length / inner)
+    length = whole if whole <= _PER_ROW and math.ceil(count / whole) <= _ROWS else length
+    rows = [found[k : min(k + length, count)] for k in range(0, count, length)]
+    y = panels.span(of.of(every), of.log, cut_off=True, count=7)
+    left = max(y.room, names_room(factors))
+    pitch = _PLOT + 8 + ROW * len(factors) + _GAP
+    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows))
+    name(sheet, response, of)
+    stand: list[Column] = []
+    # what changes fastest gives the look, so that neighbours differ
+    marked = factors[-1] if factors else None
+    slot = min((WIDTH - left - 12) / len(rows[0]), _BROAD)
+    for number, row in enumerate(rows):
+        x = panels.places(left + 4, slot, len(row))
+        drawn = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, _HEAD + pitch * number, _PLOT).across(x)
+        for place, s in enumerate(row):
+            setting = s.settings.get(marked.name) if marked else None
+            look = look_of(marked, setting) if marked and setting is not None else Look(0)
+            stand.append(Column(s, look, drawn, place, of.of(s.values)))
+        labels(sheet, factors, [s.settings for s in row], x, drawn.y.start + 8, marked=marked)
+    return Columns(sheet, of, y, stand, found)

@@ -12,7 +12,7 @@ import pytest
 from gate.cli import option_values
 from gate.commands.bisect import words
 from gate.commands.bisect.bisect import FORMATS
-from gate.commands.bisect.result import Change, Cost, Member, Result, Several
+from gate.commands.bisect.result import Change, Cost, Member, Result
 from gate.commands.bisect.search import RangeCommit
 from gate.model import Commit
 from gate.model.case import CaseId
@@ -202,7 +202,7 @@ def a_result(**more: Any) -> Result:
         "ends": Change(1.1, 1.05, 1.15), "ends_verdict": "regression", "step": Change(1.1, 1.08, 1.12),
         "commits": [member(1), member(2, 0.97, state="measured", rounds=2, change=Change(1.1, 1.07, 1.13)),
                     member(3, 0.03, state="measured", rounds=5, change=Change(1.1, 1.05, 1.15))],
-        "remaining": ["2" * 40], "several": None, "failures": [], "parents": ["1" * 40],
+        "remaining": ["2" * 40], "failures": [], "parents": ["1" * 40],
         "cost": Cost(seconds=900.0, gate=400.0, rounds=7, budget=3600.0), "seed": 7,
         "folder": ".perfgate/bisect",
     } | more  # fmt: skip
@@ -242,13 +242,11 @@ def test_ends_that_were_not_told_apart_are_measured_by_a_lower_threshold_or_anot
         assert commands(**found, ends=ends) == ["perfgate plan .perfgate/bisect/ends"]
 
 
-def test_every_outcome_and_several_changes_are_said_and_no_subject_is_taken_for_markup() -> None:
+def test_every_outcome_is_said_and_no_subject_is_taken_for_markup() -> None:
     for outcome in ("culprit", "set", "open", "no-difference", "failed"):
         found = a_result(outcome=outcome)
         assert words.headline(found) and words.next_steps(found)
         assert all(render(found).endswith("\n") for render in FORMATS.values())
-    several = " ".join(words.details(a_result(several=Several(0.9, "1" * 40, 0.95))))
-    assert "several changes" in several and "faster" in several
     evil = '<script>alert("x")</script> | @team `x`'
     commits = [member(1), member(2, 0.97, subject=evil, author=evil), member(3, 0.03)]
     shown = {form: render(a_result(commits=commits)) for form, render in FORMATS.items()}

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from gate.commands.study.analysis import Method, analyse
-from gate.commands.study.observations import Wanted, observations
-from gate.commands.study.selection import Abridgement
+from gate.commands.study.observations import Abridgement, Wanted, observations
 from gate.commands.study.tables import linear
 from gate.model.study import LinearModel, Response
 from tests.gate.commands.study.analysis import designs

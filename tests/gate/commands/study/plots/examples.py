@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from scipy.stats import norm
 
-from gate.commands.study.plots.treatment_columns import TreatmentValues
+from gate.commands.study.plots.styles import TreatmentValues
 from gate.model.study import (
     Contrast,
     Diagnostics,

@@ -1,5 +1,6 @@
 """What must hold of every picture of a study: sound, within its sheet, no text on another, hostile names escaped."""
 
+import math
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations
@@ -14,10 +15,11 @@ from gate.commands.study.plots.effects import MOST_CONTRASTS, half_normal, paret
 from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
-from gate.commands.study.plots.treatment_columns import TreatmentValues
+from gate.commands.study.plots.styles import TreatmentValues, apart, labels, ordered, shortened
 from gate.model.study import Check, Dependence, Factor, MeanInterval, Response, Setting
-from gate.plots.panels import Array
-from gate.plots.picture import LETTERS, Picture, room
+from gate.plots.panels import Array, Look, marks_between, places
+from gate.plots.picture import LETTERS, SETTINGS, Picture, Sheet, room
+from gate.plots.scales import Tick
 from gate.stats.design.claims import lenth
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.plots.drawn import SVG, assert_sound, marks, texts
@@ -44,7 +46,7 @@ STUDIES: dict[str, Callable[[], Response]] = {
 def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     """All pictures of a response, by their prefixes."""
     means = {repr(t.settings): t.mean for t in response.treatments}
-    timed = replace(response, series=examples.series(means, 12, sessions=3), dependences=[dependence(response.metric)])
+    timed = replace(response, series=examples.series(means, 4, sessions=3), dependences=[dependence(response.metric)])
     yield "q", quantile_effects("q", response, examples.quantile_effects(response.factors), 0.95)
     yield "r", residuals("r", response, examples.diagnostics(900))
     yield "m", mains("m", response)
@@ -68,7 +70,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
         yield f"p{number}", spreads(f"p{number}", response, factor, units)
     meant = [MeanInterval(settings=t.settings, units=6, mean=t.mean, low=t.mean * 0.98, high=t.mean * 1.03)
              for t in response.treatments]  # fmt: skip
-    for number, metrics in enumerate(("ab", "abcdefg"[:1])):
+    for number, metrics in enumerate(("ab", "a")):
         several = [replace(response, metric=f"{response.metric}-{name}", means=meant) for name in metrics]
         yield f"n{number}", means_by_metric(f"n{number}", several, 0.95)
     doubted = replace(response, questionable=[t.settings for t in response.treatments[::3]])
@@ -229,3 +231,43 @@ def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None
     assert {"a", "b, or a × x0", "c, or 2 others", "a × b"} <= set(texts(together))
     pairs = there(interactions("i", replace(fraction, lenth=examples.aliased(["c", "a:b"])), fraction.interactions))
     assert "Not told apart by these treatments: a:b, or c:x0." in pairs.caption
+
+
+# --- what they share: looks, names cut to their room, labels of treatments, ticks ---
+
+
+def test_looks_are_all_different_and_the_first_are_the_sides() -> None:
+    looks = [Look(k) for k in range(SETTINGS * 8)]
+    assert len({(look.colour, look.shape) for look in looks}) == len(looks)
+    assert len({look.shape for look in looks[:SETTINGS]}) == SETTINGS
+    assert len({look.lines("line") for look in looks[:SETTINGS]}) == SETTINGS
+
+
+def test_places_stay_within_the_ends_and_shortened_names_different() -> None:
+    assert apart([1.0, 2.0, 199.0], 10, 0, 200) == pytest.approx([0, 10, 199], abs=4)
+    assert apart([100.0, 100.0], 200, 0, 200) == [0, 200]
+    with pytest.raises(ValueError, match="3 places 100 apart"):
+        apart([1.0, 2.0, 3.0], 100, 0, 150)
+    # shortened names stay different
+    assert shortened(["compile", "idle"], 4) == {"compile": "com…", "idle": "idle"}
+    assert shortened(["option-1", "option-2"], 5) == {"option-1": "opt…1", "option-2": "opt…2"}
+    assert shortened(["aaaa1zzz", "aaaa2zzz"], 3) == {"aaaa1zzz": "…1…", "aaaa2zzz": "…2…"}
+    assert shortened(["aaaa1zzz", "aaaa2zzz"], 2) == {}
+
+
+def test_labels_join_equal_neighbours_within_slower_factors() -> None:
+    found: list[dict[str, Setting]] = [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}, {"a": 2, "b": "y"}, {"a": 2, "b": "x"}]
+    factors = [Factor(name="a", settings=[1, 2]), Factor(name="b", settings=["x", "y"])]
+    inorder = [found[k] for k in ordered(factors, found)]
+    assert [s["b"] for s in inorder] == ["x", "y", "x", "y"]
+    for own, fast in ((inorder, ["x", "y", "x", "y"]), (found, ["x", "y", "y", "x"])):
+        sheet = Sheet(400, 100)
+        labels(sheet, factors, own, places(100, 60, 4), 10)
+        assert texts(sheet.picture("p", "t", "d", "c")) == ["b", *fast, "a", "1", "2"]
+
+
+def test_ticks_of_a_short_log_axis_are_even_numbers() -> None:
+    marks_ = marks_between(math.log10(101), math.log10(112.5), 6, log=True)
+    assert [t.label for t in marks_] == ["102", "104", "106", "108", "110", "112"]
+    assert all(t.at == pytest.approx(math.log10(float(t.label))) for t in marks_)
+    assert marks_between(0.0, 10.0, 5, log=False)[0] == Tick(0.0, "0")

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from gate.commands.study import words as say
-from gate.commands.study.plots.distributions import bins, boxes, histogram, violins, whiskers
-from gate.commands.study.plots.effects import MOST, quantile_effects
+from gate.commands.study.plots.distributions import bins, boxes, violins
+from gate.commands.study.plots.effects import quantile_effects
 from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
-from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.model.study import Box, Factor, MainEffect, MeanInterval, MeanPoint, QuantileEffects, Residual, Response
+from gate.commands.study.plots.styles import TreatmentValues
+from gate.model.study import Box, Factor, MeanInterval, QuantileEffects, Residual, Response
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.commands.study.plots.test_study_pictures import dependence
@@ -89,23 +89,6 @@ def test_quantiles_without_enough_values_are_hollow_and_said() -> None:
     assert "pointwise, 90%, with values dependent within a start (480 of them)" in whole.caption
 
 
-def test_the_interval_of_the_paper_is_thin_and_only_where_asked_for() -> None:
-    asked, plain = (effects_of(examples.quantile_effects((SCHED,), iid=iid)) for iid in (True, False))
-    assert marks(asked, "hair-s1") == 4, "two lines for the intercept and for the effect"
-    assert marks(plain, "hair-s1") == 0
-    assert "too narrow" in asked.caption and "Dashed" not in plain.caption
-
-
-def test_of_many_effects_each_factor_keeps_its_largest() -> None:
-    many = Factor(name="clients", settings=list(range(20)))
-    found = examples.quantile_effects((many, SCHED))
-    picture = there(quantile_effects("q", examples.response((many, SCHED)), found, 0.95))
-    titles = {text for text in texts(picture) if text.startswith(("clients", "sched"))}
-    assert marks(picture, "line-s0") == MOST
-    assert "sched" in titles and any("×" in title for title in titles)
-    assert "28 smaller effects are left out" in picture.caption, "19 + 1 + 19 effects, 11 panels beside the intercept"
-
-
 def test_on_a_log_scale_effects_are_percent() -> None:
     effects = examples.quantile_effects((SCHED,), order=1)
     logs = [
@@ -132,15 +115,6 @@ def test_normal_residuals_lie_on_the_line() -> None:
     assert dots[:, 1].tolist() == at(picture, 50, [q * 3 for q in quantiles])
 
 
-def test_of_many_residuals_the_largest_are_always_drawn() -> None:
-    diagnostics = examples.diagnostics(2000)
-    picture = there(residuals("r", examples.response(), diagnostics))
-    assert marks(picture, "dot-s0") == 2 * 500
-    assert "500 of 2,000 residuals are drawn" in picture.caption
-    largest = max((r.residual for r in diagnostics.residuals), key=abs) * 1000
-    assert any([y] == at(picture, 20, [largest]) for y in heights(picture, "dot-s0"))
-
-
 # --- main effects and interactions ----------------------------------------------------------------------------------
 
 
@@ -162,21 +136,6 @@ def test_an_interaction_has_a_line_for_each_setting_of_the_smaller_factor() -> N
     for sched, name in (("cfs", "line-s0"), ("bfs", "line-s1")):
         assert heights(picture, name) == at(picture, 20, [by[sched, load] for load in LOAD.settings])
     assert {"cfs", "bfs", "sched by load"} <= set(texts(picture))
-
-
-def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
-    factors = [Factor(name=f"f{k}", settings=["a", "b"]) for k in range(14)]
-
-    def pair(k: int, bend: float) -> MainEffect:
-        points = [MeanPoint(settings={"f0": x, f"f{k}": y}, mean=0.01 + 0.001 * k + (bend if x == y == "b" else 0),
-                            treatments=1) for x in "ab" for y in "ab"]  # fmt: skip
-        return MainEffect(factors=["f0", f"f{k}"], points=points)
-
-    own = replace(examples.response(factors[:1]), factors=factors)
-    picture = there(interactions("i", own, [pair(k, 0.0 if k == 5 else 0.002) for k in range(1, 14)]))
-    titles = [text for text in texts(picture) if " by " in text]
-    assert len(titles) == 12 and not {"f0 by f5", "f5 by f0"} & set(titles)
-    assert "1 more, the most parallel, is left out." in picture.caption
 
 
 # --- blocks ---------------------------------------------------------------------------------------------------------
@@ -235,7 +194,6 @@ def test_violins_have_all_or_thinned_values_their_mean_and_rows() -> None:
     many = there(violins("v", four, examples.samples(four.factors, 1000)))
     assert "of 4,000 values are drawn" in many.caption
     assert marks(many, "dot-s0") + marks(many, "tri-s1") < 620
-    assert marks(many, "ring-s0") == marks(many, "hole") > 0, "extremes are hollow"
     # the bar is the mean of the values
     samples = [TreatmentValues({"sched": s}, np.linspace(a, a + 0.01, 20)) for s, a in (("bfs", 0.03), ("cfs", 0.01))]
     picture = there(violins("v", examples.response((SCHED,)), samples))
@@ -277,29 +235,6 @@ def test_units_stand_in_their_order_with_sessions_parted() -> None:
     assert "session 0" in texts(picture)
 
 
-def test_many_units_are_thinned() -> None:
-    own = examples.response((SCHED,))
-    points = [replace(own.series[0], order=k, value=0.01 + 0.001 * (k % 3)) for k in range(18)]
-    shown = texts(there(series("s", replace(own, series=points))))
-    assert {"0", "5", "10", "15"} <= set(shown) and "5.0" not in shown
-    # many are thinned, and the extremes stay
-    own = examples.response((SCHED,))
-    means = {repr(t.settings): t.mean for t in own.treatments}
-    many = examples.series(means, 1000)
-    many[777] = replace(many[777], value=3.0)
-    picture = there(series("s", replace(own, series=many)))
-    assert "of 2,000 are drawn" in picture.caption and "1 lies beyond the axis" in picture.caption
-    assert marks(picture, "edge-s0") + marks(picture, "edge-s1") == 1
-
-
-def test_treatments_are_told_apart_where_few_and_else_by_the_strongest_factor() -> None:
-    few = there(series("s", examples.response((SCHED, CLIENTS))))
-    assert {"cfs, 1", "bfs, 8"} <= set(texts(few))
-    many = there(series("s", examples.response()))
-    assert {"load:", "idle", "compile", "encode"} <= set(texts(many))
-    assert "the setting of load" in many.caption
-
-
 def test_boots_stand_in_their_order_with_their_means() -> None:
     own = replace(examples.response((SCHED,)), dependences=[dependence("it does not matter")])
     drawn = [(s, 0.01 * (k + 1) + np.linspace(0, 0.001, 30)) for k, s in enumerate(("cfs", "bfs", "bfs", "cfs"))]
@@ -315,16 +250,6 @@ def test_boots_stand_in_their_order_with_their_means() -> None:
 
 
 # --- boxes, histograms, spread, means ---------------------------------------------------------------------------------
-
-
-def test_whiskers_end_at_the_last_value_within_reach() -> None:
-    # quartiles of type 8 of 1 to 9: 2.667 and 7.333, so that whiskers reach from -4.333 to 14.333
-    quartiles, ends, outliers = whiskers(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 14.0])[:9])
-    assert (ends, outliers.tolist()) == ((1, 9), [])
-    assert quartiles == pytest.approx((8 / 3, 5, 22 / 3))
-    _, ends, outliers = whiskers(np.array([*range(1, 10), 40.0, 50.0]))
-    assert ends[1] == 9
-    assert outliers.tolist() == [40, 50]
 
 
 def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
@@ -352,18 +277,6 @@ def test_a_histogram_counts_every_value_once() -> None:
     rounded, _ = there(bins(np.round(rng.normal(0.5, 0.01, 4000), 3)))
     step = (rounded[1] - rounded[0]) / 0.001
     assert step == pytest.approx(round(step)), "bars are whole steps of what an instrument rounds to"
-
-
-def test_a_histogram_has_a_bar_as_high_as_its_count() -> None:
-    own = examples.response((SCHED,))
-    values = np.concatenate([np.full(30, 0.01), np.full(10, 0.02), np.linspace(0.011, 0.019, 5)])
-    picture = there(histogram("h", own, TreatmentValues({"sched": "cfs"}, values)))
-    ticks = ticks_of(picture, 30)
-    _, counts = there(bins(values * 1000))
-    tops = sorted(min(y for _, y in corners(path)) for path in paths(picture, "pip-s0"))
-    assert tops[0] == pytest.approx(pixel(ticks, float(counts.max())), abs=0.3)
-    assert {"sched=cfs", "median 10.00 ms"} <= set(texts(picture))
-    assert not any(text.startswith("p99") for text in texts(picture)), "45 values have no p99"
 
 
 def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> None:
