@@ -73,3 +73,10 @@ def test_paper_is_white_and_shows_what_the_screen_shows(name: str, browser: Brow
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         assert page.evaluate(UNSEEN) == []
         assert page.evaluate(SIDEWAYS) == []
+
+
+def test_on_a_phone_no_cell_of_a_row_runs_into_the_next(browser: Browser, written: Written) -> None:
+    wide = "() => [...document.querySelectorAll('.forest tbody .say')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    with context(browser, PHONE) as inside:
+        for name in MOST_KINDS:
+            assert opened(inside, written(name)).page.evaluate(f"({wide})().map(e => e.textContent)") == []
