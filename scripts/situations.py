@@ -221,7 +221,7 @@ def decided(files: list[str]) -> Commands:
 
 def at_widths(command: str, files: list[str]) -> Commands:
     """Return the command lines of a table: its formats, and the text at each width."""
-    return [[command, *files, "--html", "page.html"], ["60", command, *files], ["200", command, *files],
+    return [[command, *files, "--format", "html"], ["60", command, *files], ["200", command, *files],
             [command, *files, "--format", "markdown"], [command, *files, "--format", "json"]]  # fmt: skip
 
 
