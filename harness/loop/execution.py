@@ -41,6 +41,8 @@ from harness.trace.trace import Trace, TracedExecutor
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
 _BY_HAND_OUTPUT = "perfgate-output"
 _PRINTED = "printed"
+_AGAIN = 120.0
+"""Seconds that a command that failed without a word may take once more."""
 _LEAST_TO_READ = 1.0
 """Seconds that reading the output may take, however late the program ended."""
 
@@ -123,14 +125,8 @@ class Executions:
                     command, lambda: living.complaint() or too_long(benchmark, context)
                 )
             made = self._made(attempt, outcome, living)
-        silent = not made.executions and command.stdout is None and not any(each.stderr for each in made.failures)
-        if silent and outcome.seconds < benchmark.timeout:
-            # test runners say on standard output what failed, which is discarded while they are measured
-            printed = self.conditions.scratch / _PRINTED
-            if self.unmeasured(untreated, step, directory, printed=printed).failure is not None:
-                told = [msgspec.structs.replace(each, stderr=tail(printed)) for each in made.failures]
-                made = replace(made, failures=told)
-            printed.unlink(missing_ok=True)
+        if command.stdout is None and outcome.seconds < benchmark.timeout:
+            made = self.said(made, untreated, step, directory)
         if benchmark.service is None and benchmark.load is None:
             return made
         # what starting and stopping them takes is part of what an execution costs
@@ -138,6 +134,19 @@ class Executions:
         share = (seconds - made.seconds) / max(1, len(made.executions))
         longer = [msgspec.structs.replace(each, seconds=(each.seconds or 0.0) + share) for each in made.executions]
         return Executed(longer, made.failures, seconds)
+
+    def said(self, made: Executed, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
+        """Have a command that failed without a word on standard error, if it did, say on standard output why.
+
+        That is discarded while it is measured, and test runners tell there what failed. directory: of its side's tree.
+        """
+        if made.executions or not made.failures or any(each.stderr for each in made.failures):
+            return made
+        printed = self.conditions.scratch / _PRINTED
+        again = self.unmeasured(benchmark, step, directory, printed=printed, seconds=_AGAIN)
+        told = tail(printed) if again.failure is not None and not again.ended else ""
+        printed.unlink(missing_ok=True)
+        return replace(made, failures=[msgspec.structs.replace(each, stderr=told) for each in made.failures])
 
     def unmeasured(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,

@@ -396,6 +396,9 @@ class Loop:
                 if self._turns.takes(first):
                     own = {step.side: self._benchmarks[step.side][step.benchmark] for step in left}
                     made = self._turns.make(own, left)
+                    step = left[len(made) - 1]
+                    directory = self._builder.directory(step.side, step.building)
+                    made[-1] = self._executions.said(made[-1], own[step.side], step, directory)
                 else:
                     benchmark, iterations = self._lengths.asked(first)
                     directory = self._builder.directory(first.side, first.building)

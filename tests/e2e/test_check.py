@@ -450,3 +450,13 @@ def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path)
     done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
     assert "the trees stay in" in done.stderr
     assert len(list(scratch.iterdir())) == 1
+
+
+@pytest.mark.endtoend
+def test_a_start_that_fails_without_a_word_on_standard_error_says_what_it_printed(project: Project) -> None:
+    command = '["sh", "-c", "echo 3 tests failed; exit 3"]'
+    project.write("perfgate.toml", f'[[benchmark]]\nname = "x"\ninstrument = "spawn"\ncommand = {command}\n')
+    project.commit()
+    done = project.perfgate("check", "--base", "HEAD", *AS_BY_DEFAULT)
+    assert done.returncode == 4
+    assert {each["stderr"] for each in project.records("failure")} == {"3 tests failed"}

@@ -301,7 +301,8 @@ def _settings(
     telling: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:  # fmt: skip
     if projection.rows:
-        found = {key: value_of(key, item) for key in projection.rows if not is_of_name(key)}
+        # each metric has rows of its own in any case
+        found = {key: value_of(key, item) for key in projection.rows if not is_of_name(key) and key != "metric"}
         return {name: _plain(value) for name, value in found.items() if value is not None}
     if piece.ours:
         away = {*projection.by, *projection.ignore}

@@ -148,6 +148,8 @@ def test_what_is_mixed_and_what_differs_is_told(tmp_path: Path) -> None:
     assert "differ in" not in shown(a, b, "--ignore", "goos")
     assert "values vary in goos\n" in shown(f"x={a}", f"x={b}", f"y={a}")
     assert "vary" not in shown(f"x={a}", f"x={b}", f"y={a}", "--ignore", "goos")
+    # each metric has its own rows: their names do not say that of the first one
+    assert "metric=" not in shown(a, b, "--rows", "metric")
     assert "values vary in /n\n" in shown(a, b, "--rows", ".name")
 
 
