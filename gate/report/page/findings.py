@@ -161,7 +161,7 @@ def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
 def _drawn(
     finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str
 ) -> tuple[tuple[Figure, ...], str]:
-    """Draw what is at hand of a finding; or say why there is nothing to be seen, where that needs a word."""
+    """Draw the pictures of a finding, or say why there are none."""
     if finding.ratio.method == "exact" or (case is not None and case.exact):
         return (), "Exact numbers have no spread, so there is nothing to draw."
     from gate.plots.violins import effects, series, values
