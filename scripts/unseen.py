@@ -3,10 +3,11 @@
 Each line of the list is a project: its name, a repository (a folder or an address), a commit, and if there is one the
 file of a patch that makes what is measured some 10% slower. Nothing is edited: where init does not end with 0, no
 verdict is asked for. A documentation commit should be proved identical, the patch called a regression, and what takes
-it back an improvement. What `perfgate try` says of a check's time is compared with what the check takes. Repositories
-and patches are never part of this repository. Further arguments are given to each check.
+it back an improvement. Each check has five minutes beside what `perfgate try` says of the project's own first builds;
+what it says of the whole time is compared with what the check takes. Repositories and patches are never part of this
+repository. Further arguments are given to each check, after that budget.
 
-    scripts/unseen LIST [--set plan.budget=4m] >table.md
+    scripts/unseen LIST [--set gate.threshold=5%] >table.md
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _EXPECTED = {"documentation": "identical", "slower": "regression", "faster": "improvement"}
+_MINUTES = 5
+"""Of a check, beside the project's own first builds."""
 _LONGEST = 900
 """Seconds of one command."""
 _IDENTITY = ("-c", "user.name=unseen", "-c", "user.email=unseen@example.invalid", "-c", "commit.gpgsign=false")
@@ -84,19 +87,27 @@ def _verdict(folder: Path, what: str, rules: tuple[str, ...]) -> str:
     # a pass says that there is no sign of a change, and an error that the budget ended before enough was measured
     none = said in ("inconclusive", "error") or (said == "pass" and what != "documentation")
     right = "right" if said == _EXPECTED[what] else "no verdict" if none else "**wrong**"
-    return f"{said}{size}{open_}, {minutes:.1f} min{_as_told(folder) if size else ''}, {right}"
+    first = (_cost(folder) or {"once": 0})["once"] / 60
+    built = f", first builds {first:.1f}" if first >= 0.5 else ""
+    return f"{said}{size}{open_}, {minutes:.1f} min{built}{_as_told(folder) if size else ''}, {right}"
+
+
+def _cost(folder: Path) -> dict[str, float] | None:
+    """Return what the trial said of the seconds of rounds; None: nothing."""
+    try:
+        cost: dict[str, float] | None = json.loads((folder.parent / "trial.json").read_text(encoding="utf-8"))["cost"]
+    except (OSError, ValueError):
+        return None
+    return cost
 
 
 def _as_told(folder: Path) -> str:
     """Return what the trial said of the time of so many rounds."""
-    try:
-        cost = json.loads((folder.parent / "trial.json").read_text(encoding="utf-8"))["cost"]
-        records = (folder / ".perfgate" / "measurements.jsonl").read_text(encoding="utf-8").splitlines()
-        made = [each for each in map(json.loads, records) if each["type"] == "build" and each["side"] == "head"]
-    except (OSError, ValueError):
+    cost, file = _cost(folder), folder / ".perfgate" / "measurements.jsonl"
+    if cost is None or not file.exists():
         return ""
-    if cost is None:
-        return ""
+    records = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    made = [each for each in records if each["type"] == "build" and each["side"] == "head"]
     told = (cost["once"] + len(made) * (cost["builds"] + cost["executions"])) / 60
     return f" (try said {told:.1f})" if not cost["least"] else ""
 
@@ -107,9 +118,9 @@ def row(project: Project, folder: Path, rules: tuple[str, ...]) -> Iterator[str]
     subprocess.run(["git", "clone", "--quiet", project.repository, folder], check=True)
     _git(folder, "checkout", "--quiet", "-b", "unseen", project.commit)
     code, said, minutes = _perfgate(folder, "init")
-    first = said.splitlines()[0].removeprefix("detected: ") if said else "nothing"
+    kind = said.splitlines()[0].removeprefix("detected: ") if said else "nothing"
     mended = said.count("\n  mended: ")
-    yield f"{first}; {'gave values' if code == 0 else f'exit {code}'}{f', mended {mended}' if mended else ''}"
+    yield f"{kind}; {'gave values' if code == 0 else f'exit {code}'}{f', mended {mended}' if mended else ''}"
     yield f"{minutes:.1f}"
     if code != 0:
         return
@@ -120,10 +131,12 @@ def row(project: Project, folder: Path, rules: tuple[str, ...]) -> Iterator[str]
         file.write("\nOne more line.\n")
     _git(folder, "add", "--force", readme.name)
     _git(folder, "commit", "--quiet", "--message=documentation")
+    _perfgate(folder, "try", "--json", str(folder.parent / "trial.json"))
+    first = (_cost(folder) or {"once": 0})["once"]
+    rules = ("--set", f"plan.budget={_MINUTES * 60 + first:.0f}s", *rules)
     yield _verdict(folder, "documentation", rules)
     if project.patch is None:
         return
-    _perfgate(folder, "try", "--json", str(folder.parent / "trial.json"))
     _git(folder, "apply", "--index", str(project.patch))
     _git(folder, "commit", "--quiet", "--message=slower")
     yield _verdict(folder, "slower", rules)
