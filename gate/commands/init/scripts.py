@@ -66,17 +66,16 @@ def of_script(name: str, command: list[str] | str, text: str) -> tuple[Measured,
 def look(tree: Tree, ask: Asked) -> Found:
     """Find a script that runs by itself and is called a benchmark."""
     del ask
-    scripts = [path for path in tree.ending(*_INTERPRETERS) if is_benchmark(path) and _runs_alone(tree, path)]
+    scripts = [
+        path for path in tree.files if is_benchmark(path) and _interpreter(tree, path) and _runs_alone(tree, path)
+    ]
     if not scripts:
         notes = [f"{name} has no benchmarks: write {first}" for name, first in _START.items() if name in tree.names][:1]
         return Found("generic", "no known build tool or benchmark", [placeholder()], notes=notes)
     script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     suffix, text = PurePosixPath(script).suffix, tree.text(script)
-    if os.access(tree.directory / script, os.X_OK) and text.startswith("#!"):
-        command = [f"./{script}"]
-    else:
-        first = text.split("\n", 1)[0]
-        command = ["bash" if suffix == ".sh" and "bash" in first else _INTERPRETERS[suffix], script]
+    itself = os.access(tree.directory / script, os.X_OK) and text.startswith("#!")
+    command = [f"./{script}"] if itself else [_interpreter(tree, script), script]
     measured, amount = of_script(PurePosixPath(script).stem, command, text)
     if suffix == ".rb" and re.search(r"""["']benchmark/ips["']""", text) and measured.instrument == "spawn":
         libraries = ["-Ilib"] if any(tree.ending(".rb", under="lib")) else []
@@ -90,6 +89,15 @@ def look(tree: Tree, ask: Asked) -> Found:
         setup = "composer install --quiet --no-interaction"
     rows = [Row(f"script {path}", "left out: one script is measured") for path in scripts if path != script]
     return replace(Found("generic", f"script {script}", [measured], setup=setup, rows=rows), amount=amount)
+
+
+def _interpreter(tree: Tree, path: str) -> str:
+    """Return what executes a script, by its first line or the end of its name; "": it is none."""
+    suffix = PurePosixPath(path).suffix
+    if suffix not in ("", ".sh"):
+        return _INTERPRETERS.get(suffix, "")
+    named = re.match(r"#!\s*\S*?(?:env\s+(?:-S\s+)?)?(bash|sh|node|ruby|php|python3?)\b", tree.text(path))
+    return named[1] if named else _INTERPRETERS.get(suffix, "")
 
 
 def _runs_alone(tree: Tree, path: str) -> bool:
