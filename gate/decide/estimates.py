@@ -28,9 +28,9 @@ from gate.stats.fixed_sessions import (
     stacked,
     together,
 )
-from gate.stats.levels import Tops, measured_together, of_complete_rounds, of_rounds, of_shared_sessions
-from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
-from gate.stats.round_ratio import FEWEST_BUILDS, LEAST_COMPLETE, Rounds, rounds_of, shared_of
+from gate.stats.levels import Tops, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, paired_units
+from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounds, rounded, rounds_of
+from gate.stats.shared_variance import FEWEST_BUILDS, shared_of
 from gate.units import agree, format_share, plural
 from gate.writing import phrases
 
@@ -45,6 +45,12 @@ METHOD = "fixed-sessions"
 """Of given machines, each judged by itself."""
 FEWEST_SHARED = 5
 """Rounds of each given machine from which on cases share their variance."""
+
+
+LEAST_COMPLETE = 2 / 3
+"""The share of rounds that both sides must have for the others to be left out."""
+
+
 SHARED_METHOD = "fixed-sessions-shared"
 """The same, with the variance that the cases of a machine share."""
 

@@ -32,12 +32,11 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
 from gate.model.warnings.base import Said
 from gate.stats import diagnostics
-from gate.stats.diagnostics import carry_over
+from gate.stats.diagnostics import carry_over, wider
 from gate.stats.estimate import level_variances
 from gate.stats.fixed_sessions import Machine
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
-from gate.stats.round_ratio import wider
 from gate.stats.special import chdtri
 from gate.writing.amounts import format_percent
 

@@ -18,11 +18,10 @@ from gate.model import Layouts, Level, MeanSquare, Remembered, Sample
 from gate.model.case import TYPICAL, Center
 from gate.stats.centers import noise_of_starts, quantile_pair, typical_pair
 from gate.stats.diagnostics import SMALLEST_CORRELATION, lag_one
-from gate.stats.levels import Tops, tops_of, variances
+from gate.stats.levels import Tops, matched, tops_of, variances
 from gate.stats.planning import Components
 from gate.stats.prior import contrast_variance, sides_variance
-from gate.stats.ratio import matched, variance_of_mean
-from gate.stats.round_ratio import rounds_of
+from gate.stats.ratio import rounds_of, variance_of_mean
 from gate.stats.rounding import Ints, same
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import NotExact
 from gate.stats.centers import needed_values, quantile_pair, type8, typical_pair
-from gate.stats.levels import LevelVariance, Tops, measured_together, sessions_of, tops_of, variances
-from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
-from gate.stats.round_ratio import Rounds, rounds_of
+from gate.stats.levels import LevelVariance, Tops, matched, measured_together, sessions_of, tops_of, variances
+from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounds, paired, rounded, rounds_of, unpaired
 from gate.stats.rounding import ROUNDING, same, unknown_rounding
 from gate.units import plural
 

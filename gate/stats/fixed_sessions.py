@@ -18,9 +18,8 @@ import numpy as np
 from gate.model import Sample, Side
 from gate.model.case import Center
 from gate.stats.estimate import Reduced, Trouble, reduce
-from gate.stats.levels import Tops, of_session
-from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paired, t_limits, variance_of_mean
-from gate.stats.round_ratio import logs_of
+from gate.stats.levels import Tops, matched, of_session
+from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, logs_of, paired, t_limits, variance_of_mean
 from gate.stats.special import fdtrc
 
 FEWEST_ROUNDS = 3

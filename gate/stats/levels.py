@@ -148,6 +148,24 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
     return tuple(found)
 
 
+def paired_units(base: Tops, head: Tops) -> bool:
+    """Return whether every top unit of either side has its partner on the other: rounds are complete."""
+    return base.units == head.units
+
+
+def matched(base: Tops, head: Tops) -> tuple[Tops, Tops]:
+    """Keep the units that both sides have, in the same order."""
+    if paired_units(base, head):
+        return base, head
+    of_base = {unit: i for i, unit in enumerate(base.units)}
+    of_head = {unit: i for i, unit in enumerate(head.units)}
+    both = tuple(unit for unit in base.units if unit in of_head)
+    return (
+        Tops(base.values[[of_base[u] for u in both]], both, base.gap, base.log),
+        Tops(head.values[[of_head[u] for u in both]], both, head.gap, head.log),
+    )
+
+
 def _by_parent(values: Array, children: Ints) -> Array:
     return np.add.reduceat(values, starts(children))
 

@@ -29,9 +29,8 @@ from gate.run.measuring import Measuring
 from gate.run.run_folder import records_of
 from gate.stats.bisection import Measured, executions_for
 from gate.stats.estimate import reduce
-from gate.stats.levels import tops_of, variances
-from gate.stats.ratio import matched
-from gate.stats.round_ratio import logs_of
+from gate.stats.levels import matched, tops_of, variances
+from gate.stats.ratio import logs_of
 
 
 class MeasuringError(UserError):
