@@ -36,10 +36,9 @@ from gate.model import Better, Case, Evidence, FindingMemory, Identical, Layouts
 from gate.model.case import MEAN, TYPICAL, CaseId, Center, case_id, center_of
 from gate.model.names import Top
 from gate.stats.centers import first_round_noise
-from gate.stats.estimate import Method
 from gate.stats.planning import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.prior import remembered_correlation
-from gate.stats.ratio import Tail
+from gate.stats.ratio import Method, Tail
 from gate.stats.sequential import Spending, spending
 from gate.stats.shared_variance import FEWEST_CASES
 from gate.units import to_base, whole_of

@@ -16,8 +16,8 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.stats import prior as priors
+from gate.stats.centers import reduce_to
 from gate.stats.diagnostics import LEVEL, SMALLEST
-from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
 from gate.stats.fixed_sessions import (
     Machine,
     effect,
@@ -28,8 +28,17 @@ from gate.stats.fixed_sessions import (
     stacked,
     together,
 )
-from gate.stats.levels import Tops, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, paired_units
-from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounds, rounded, rounds_of
+from gate.stats.levels import (
+    Reduced,
+    Tops,
+    measured_together,
+    of_complete_rounds,
+    of_rounds,
+    of_shared_sessions,
+    paired_units,
+    reduce,
+)
+from gate.stats.ratio import PAIRED, LogPair, MeanPair, Ratio, Rounds, ratio_of, rounded, rounds_of
 from gate.stats.shared_variance import FEWEST_BUILDS, shared_of
 from gate.units import agree, format_share, plural
 from gate.writing import phrases
@@ -234,10 +243,14 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.machines:
         return _over_machines(subject, design, rounds)
     base, head, lacking = of_shared_sessions(*_first_rounds(subject, rounds))
-    reduced = reduce(base, head, subject.center, exact=subject.case.exact, sessions=design.sessions > 1)
+    center, exact, several = subject.center, subject.case.exact, design.sessions > 1
+    if center is None:
+        reduced = reduce(base, head, exact=exact, sessions=several)
+    else:
+        reduced = reduce_to(base, head, center, exact=exact, sessions=several)
     method = design.method
     gate = design.policy.config.gate
-    if subject.center == TYPICAL:
+    if center == TYPICAL:
         # of both sides together: there is no other interval of it
         method = "paired"
     elif method == "paired" and gate.interval == "auto" and _too_few_complete(reduced):
@@ -298,7 +311,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
     if not measured_together(base, head):
         # no machine has a round; of machines that measured one side each, that is what is wrong
         machines = tuple(Machine(session, 0, None, None, "few-rounds") for session in sessions)
-        reduced = reduce(base, head, center, exact=case.exact, sessions=True)
+        reduced = reduce_to(base, head, center, exact=case.exact, sessions=True)
         if reduced.trouble != "apart":
             reduced = msgspec.structs.replace(reduced, trouble="machine", exact=False)
     else:
@@ -311,7 +324,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
             warnings = (Said(text, "rounds-left-out"),)
         machines = tuple(machine(session, base, head, center, exact=case.exact) for session in sessions)
         counted = case.exact and all(each.rounds for each in machines)
-        whole = reduce(base, head, None, exact=True, sessions=True) if counted else None
+        whole = reduce(base, head, exact=True, sessions=True) if counted else None
         if whole is not None and whole.exact:
             # one value a side on every machine, and one ratio on all, 0 or not
             reduced, ratio = whole, msgspec.structs.replace(nothing, x=whole.x, y=whole.y)

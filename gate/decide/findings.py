@@ -32,8 +32,8 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
 from gate.model.warnings.base import Said
 from gate.stats import diagnostics
+from gate.stats.components import level_variances
 from gate.stats.diagnostics import carry_over, wider
-from gate.stats.estimate import level_variances
 from gate.stats.fixed_sessions import Machine
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile

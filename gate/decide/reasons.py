@@ -35,8 +35,8 @@ from gate.model.names import OF_BUILDS
 from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
 from gate.model.warnings.setup import NothingToCompare
-from gate.stats.estimate import Reduced
 from gate.stats.fixed_sessions import FEWEST_ROUNDS, Machine
+from gate.stats.levels import Reduced
 from gate.stats.ratio import Limits, Rounded
 
 

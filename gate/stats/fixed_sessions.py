@@ -17,8 +17,8 @@ import numpy as np
 
 from gate.model import Sample, Side
 from gate.model.case import Center
-from gate.stats.estimate import Reduced, Trouble, reduce
-from gate.stats.levels import Tops, matched, of_session
+from gate.stats.centers import reduce_to
+from gate.stats.levels import Reduced, Tops, Trouble, matched, of_session
 from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, logs_of, paired, t_limits, variance_of_mean
 from gate.stats.special import fdtrc
 
@@ -64,7 +64,7 @@ def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: 
     rounds = sum(own == session for own, _ in base.builds)
     if not rounds:
         return Machine(session, 0, None, None, "few-rounds")
-    reduced = reduce(of_session(base, session), of_session(head, session), center, exact=exact)
+    reduced = reduce_to(of_session(base, session), of_session(head, session), center, exact=exact)
     x, y = logs_of(reduced.base), logs_of(reduced.head)
     if x is None or y is None:
         return Machine(session, rounds, reduced, None, _SAME.get(reduced.trouble, "zero-value"))

@@ -15,11 +15,20 @@ import msgspec
 import numpy as np
 
 from gate.model import IntervalKind
-from gate.stats.levels import Tops, matched, mean_of, variance
+from gate.stats.levels import Reduced, Tops, is_by_session, matched, mean_of, variance
 from gate.stats.rounding import Array
 from gate.stats.special import stdtr, stdtrit
 
 Tail = Literal["above", "below"]
+
+
+Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
+"""Those that need nothing but the case itself."""
+
+
+PAIRED: tuple[Method, ...] = ("fieller-paired", "paired")
+"""Those that take base and head of a round together."""
+
 
 LARGEST_T = 1e60
 """A first look of many spends so little of alpha that t has no float: no interval is that wide and bounded."""
@@ -394,6 +403,26 @@ def logs_of(side: Tops) -> Tops | None:
     step = side.gap * math.exp(side.mean) if side.log else side.gap
     gap = math.sqrt(mean_of((step / np.exp(logs)) ** 2))
     return Tops(logs, side.units, gap, log=True)
+
+
+def ratio_of(reduced: Reduced, method: Method, rounds: Rounds | None = None) -> Ratio:
+    """Make the interval of a reduced case by one of the methods that need no memory (docs/method.md).
+
+    "paired" is the mean of the rounds' logarithms of head/base; where a value has no logarithm it is Fieller's set.
+
+    Args:
+        rounds: what its complete rounds tell, where that is known already.
+    """
+    base, head = reduced.base, reduced.head
+    if reduced.exact or reduced.trouble in ("negative", "zero-quantile"):
+        return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
+    if method == "paired" or (method == "fieller-paired" and is_by_session(base)):
+        # of machines that differ by any factor Fieller's set would count that as variance of base's mean
+        rounds = rounds or rounds_of(base, head)
+        if rounds is not None:
+            return rounded(rounds.pair(rounds.contrast, rounds.df), *reduced.rounding)
+    pair = paired(base, head) if method in PAIRED else unpaired(base, head, kalibera_jones=method == "fieller-kj")
+    return rounded(LogPair(pair) if base.log else pair, *reduced.rounding)
 
 
 def variance_of_mean(side: Tops) -> float:

@@ -28,8 +28,9 @@ from gate.run.job import Job, now
 from gate.run.measuring import Measuring
 from gate.run.run_folder import records_of
 from gate.stats.bisection import Measured, executions_for
-from gate.stats.estimate import reduce
-from gate.stats.levels import matched, tops_of, variances
+from gate.stats.centers import reduce_to
+from gate.stats.components import variances
+from gate.stats.levels import matched, tops_of
 from gate.stats.ratio import logs_of
 
 
@@ -74,7 +75,7 @@ def seen_in(folder: Path, case: CaseId) -> Seen:
 
 def ratios_of(case: Case, statistic: str) -> tuple[float, ...]:
     """Return ln(head/base) of each complete round, above 0 where head is worse."""
-    reduced = reduce(case.base, case.head, center_of(statistic), exact=case.exact)
+    reduced = reduce_to(case.base, case.head, center_of(statistic), exact=case.exact)
     if reduced.shortage is not None or not reduced.base.n or not reduced.head.n:
         return ()
     base, head = map(logs_of, matched(reduced.base, reduced.head))

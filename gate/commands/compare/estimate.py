@@ -18,8 +18,7 @@ from gate.decide.reasons import trouble_of
 from gate.model import Case, Evidence, Finding, RatioInterval, Recorded, Report, Sample, SideSummary, Verdict, reasons
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
-from gate.stats.centers import type8
-from gate.stats.estimate import OF_QUANTILES
+from gate.stats.centers import OF_QUANTILES, type8
 from gate.units import ratio_of
 from gate.words import views
 from gate.writing.amounts import known
