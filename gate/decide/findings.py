@@ -11,8 +11,7 @@ import msgspec
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
 from gate.decide import reasons
-from gate.decide.design import Design, Subject, by_question
-from gate.decide.estimates import METHOD, ONLY_REPORTS, Estimated, needed_builds
+from gate.decide.design import METHOD, ONLY_REPORTS, Design, Estimated, Subject, by_question, needed_builds
 from gate.decide.futility import (
     POWER,
     asks_for_no_sign,

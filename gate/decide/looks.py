@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from gate.decide.design import Design, Subject, by_question
-from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, estimates
+from gate.decide.design import AS_REMEMBERED, ONLY_REPORTS, Design, Estimated, Subject, by_question
+from gate.decide.estimates import estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
 from gate.model import Counts, Side, SideSummary
 from gate.model.report import Limit

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gate.decide.design import Design
-from gate.decide.estimates import METHOD
+from gate.decide.design import METHOD, Design
 from gate.decide.looks import Judged
 from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
 from gate.model.case import TYPICAL, pairs

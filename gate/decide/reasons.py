@@ -11,8 +11,7 @@ import msgspec
 
 from gate.config.rules import most_builds, repeats_of
 from gate.config.types import Config, Gate
-from gate.decide.design import Subject
-from gate.decide.estimates import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated, needed_builds
+from gate.decide.design import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated, Subject, needed_builds
 from gate.decide.futility import edge
 from gate.decide.looks import Judged, Position
 from gate.decide.next_steps import not_by_builds

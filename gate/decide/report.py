@@ -13,8 +13,8 @@ from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.creep import crept_of
-from gate.decide.design import Design, Subject, by_question, design_of, identical_of, subject_of, subjects_of
-from gate.decide.estimates import estimates
+from gate.decide.design import Design, Subject, by_question, design_of, identical_of
+from gate.decide.estimates import estimates, subject_of, subjects_of
 from gate.decide.findings import answers_of, ratio_interval
 from gate.decide.importance import curves_of, explanations_of, unprofiled_of
 from gate.decide.looks import Judged, Walk, side_summary, walk

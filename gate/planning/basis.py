@@ -13,7 +13,8 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, detectable_of, show_of, threshold_of
 from gate.config.types import Config
-from gate.decide.design import Subject, subjects_of
+from gate.decide.design import Subject
+from gate.decide.estimates import subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.decide.design import asked_of
+from gate.decide.estimates import asked_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located

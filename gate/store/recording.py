@@ -11,8 +11,8 @@ import msgspec
 
 from gate.config.types import Config
 from gate.decide.decided import Decided
-from gate.decide.design import design_of, subjects_of
-from gate.decide.estimates import Estimated, estimates
+from gate.decide.design import Estimated, design_of
+from gate.decide.estimates import estimates, subjects_of
 from gate.decide.findings import variances
 from gate.decide.looks import side_summary
 from gate.evidence.records import Located

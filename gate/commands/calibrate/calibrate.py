@@ -18,7 +18,7 @@ from gate.codes import Exit
 from gate.commands.calibrate.command import Options, OutputOptions
 from gate.config.rules import most_builds
 from gate.config.types import Config
-from gate.decide.design import asked_of
+from gate.decide.estimates import asked_of
 from gate.document import terminal
 from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Said, Table
 from gate.evidence.gather import gather

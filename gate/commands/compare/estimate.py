@@ -11,7 +11,8 @@ import msgspec
 
 from gate.commands.compare.rows import Cell, Change, Row, Shown
 from gate.config.rules import Policy
-from gate.decide.design import Design, design_of, questions_of, statistics_of, subject_of
+from gate.decide.design import Design, design_of, statistics_of
+from gate.decide.estimates import questions_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval
 from gate.decide.looks import Judged, Walk, side_summary, walk
 from gate.decide.reasons import trouble_of

@@ -20,7 +20,8 @@ from gate.commands.drill.workflows import swallowed
 from gate.config.commands import paths_named
 from gate.config.types import Config
 from gate.decide.decided import Decided, looking
-from gate.decide.design import design_of, subjects_of
+from gate.decide.design import design_of
+from gate.decide.estimates import subjects_of
 from gate.decide.futility import detectable
 from gate.decide.looks import walk
 from gate.decide.policy import policy_at

@@ -11,7 +11,8 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Gate
-from gate.decide.design import design_of, questions_of, subjects_of
+from gate.decide.design import design_of
+from gate.decide.estimates import questions_of, subjects_of
 from gate.decide.looks import walk
 from gate.decide.report import decide, look
 from gate.evidence.gather import gather
