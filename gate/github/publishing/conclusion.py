@@ -11,7 +11,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.decide.decided import Decided
+from gate.decide.report import Decided
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Inputs
 from gate.github.client import forge_of, token_of

@@ -13,8 +13,8 @@ import pytest
 from gate.config.config_text import ConfigError, from_tables
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.decide.decided import looking
 from gate.decide.report import decide
+from gate.decide.stopping import looking
 from gate.evidence.gather import gather
 from gate.model import Finding, Look, Report, Round, Run, reasons
 from gate.model.warnings.estimates import NotExact

@@ -14,7 +14,8 @@ from gate.config.types import Benchmark, Config, Gate
 from gate.decide.design import design_of
 from gate.decide.estimates import questions_of, subjects_of
 from gate.decide.looks import walk
-from gate.decide.report import decide, look
+from gate.decide.report import decide
+from gate.decide.stopping import look
 from gate.evidence.gather import gather
 from gate.evidence.records import Inputs, Located
 from gate.formats.google_benchmark import is_sharp

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from gate.decide.decided import Decided
+from gate.decide.report import Decided
 from gate.evidence.records import Inputs, read
 from gate.github.event import Event, SourceRepository, SourceRun, accepted_by, queued
 from gate.github.publishing.conclusion import conclude_on

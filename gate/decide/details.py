@@ -1,32 +1,26 @@
-"""A judged subject -> its finding: the verdict, the interval that decided, and why."""
+"""What a finding says beside its verdict: variances, memory, machines, warnings, floors, and builds that it lacks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
-import msgspec
-
-from gate.config.rules import accepts_of
 from gate.config.types import Accept
-from gate.decide import reasons
-from gate.decide.design import METHOD, ONLY_REPORTS, Design, Estimated, Subject, by_question, needed_builds
+from gate.decide.design import METHOD, ONLY_REPORTS, Design, Estimated, Subject, needed_builds
 from gate.decide.futility import (
     POWER,
     asks_for_no_sign,
     degrees,
-    detectable,
     edge,
     in_sight,
     is_beyond,
     is_futile,
     size_at,
-    unseen,
 )
-from gate.decide.looks import Judged, beyond, decided_alpha, limits_of, limits_of_heads, side_summary
-from gate.model import Accepted, DecidedAt, Finding, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
-from gate.model.report import Limit, SessionRatio, View
+from gate.decide.looks import Judged
+from gate.model import Accepted, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
+from gate.model.report import SessionRatio
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
 from gate.model.warnings.base import Said
@@ -38,18 +32,6 @@ from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
 from gate.stats.special import chdtri
 from gate.writing.amounts import format_percent
-
-_WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
-
-
-def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
-    """Describe the interval of the ratio at confidence 1 - alpha."""
-    ratio, limits = found.ratio, limits_of(found, alpha)
-    return RatioInterval(
-        estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None, low=limits.low,
-        high=limits.high, confidence=1 - alpha, method=found.method, df=ratio.df if not found.exact else None,
-        kind=limits.kind,
-    )  # fmt: skip
 
 
 def variances(found: Estimated) -> Variances:
@@ -101,59 +83,6 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     )  # fmt: skip
 
 
-def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
-    """Give judged subjects their verdicts and describe them; comparisons: all views that share the error."""
-    limits = limits_of_heads([each.estimated for each in judged], [each.look for each in judged], design)
-    return [_finding(each, limit, design, comparisons) for each, limit in zip(judged, limits, strict=True)]
-
-
-class Answer(NamedTuple):
-    """The finding that stands for a question, and what was judged of it."""
-
-    finding: Finding
-    judged: Judged
-
-
-def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[Answer]:
-    """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
-
-    comparisons: all views that share the error. steady: of the view that is the same in every run, whatever each shows:
-    nights are judged together.
-    """
-    every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
-    return [_answer([every[i] for i in views], steady=steady) for views in by_question([j.subject for j in judged])]
-
-
-def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
-    chosen = _chosen(views, steady=steady)
-    others = [each for each in views if each is not chosen]
-    if not others:
-        return chosen
-    subject = chosen.judged.subject
-    tasks = any(each.judged.subject.case.one_task is False for each in views)
-    own, other = subject.role, others[0].judged.subject.role
-    times = None
-    if own is not None and other is not None and own.noise and other.noise is not None:
-        times = other.noise / own.noise
-    view = View(
-        why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
-        times=times,
-    )
-    beside = [each.finding for each in others]
-    return Answer(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
-
-
-def _chosen(views: Sequence[Answer], *, steady: bool) -> Answer:
-    subjects = [each.judged.subject for each in views]
-    first = next(i for i, subject in enumerate(subjects) if (subject.first if steady else subject.sharp))
-    verdicts: tuple[Verdict, ...] = () if steady else ("regression", "accepted")
-    for verdict in verdicts:
-        for each in (views[first], *views):
-            if each.finding.verdict == verdict:
-                return each
-    return views[first]
-
-
 def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> list[SessionRatio]:
     """Describe each of given machines with its own interval at confidence 1 - alpha."""
     described = []
@@ -174,140 +103,13 @@ def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> 
     return described
 
 
-def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
-    found, subject, case = judged.estimated, judged.subject, judged.subject.case
-    ruled = verdict_of(judged, limit, design)
-    verdict, by_floor = ruled.change, ruled.hidden
-    # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
-    plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
-    nominal_alpha = design.alpha if plain else judged.nominal_alpha
-    # "unchanged" is decided at the level of its look, without the family
-    shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
-    alpha = decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
-    decided = limits_of(found, alpha)
-    broken = limit is not None and limit.state == "broken"
-    called = not found.hold and judged.p is not None
-    more = more_builds(judged, design) if verdict == "inconclusive" else None
-    called_either = verdict in ("regression", "improvement")
-    # `ratio` has one confidence for all findings, whatever their look
-    shown: Literal["ratio", "decided_at"] | None = "ratio"
-    if found.exact or found.reduced.trouble:
-        shown = None
-    elif called_either or (verdict == "unchanged" and alpha < design.alpha):
-        shown = "decided_at"
-    early = judged.settled and judged.look + 1 < len(design.looks)
-    proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
-    facts = reasons.Facts(
-        verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
-        nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
-        comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
-        unseen=None if ruled.has_sign else ruled.size,
-        min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
-        accepted=ruled.accepted, exceeded=ruled.exceeded, broken=limit if broken else None,
-    )  # fmt: skip
-    return Finding(
-        benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=subject.better,
-        statistic=subject.statistic, factors=case.factors, base=side_summary(found, "base", design.alpha),
-        head=side_summary(found, "head", design.alpha), ratio=ratio_interval(found, design.alpha),
-        sessions=session_ratios(found.machines, subject, design.alpha),
-        decided_at=DecidedAt(
-            confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1,
-            looks=max(len(design.looks), 1),
-        ),
-        shown=shown,
-        threshold=subject.threshold, floor=subject.floor, p=judged.p,
-        p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
-        p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
-        verdict=ruled.verdict, accepted=ruled.accepted,
-        reason=reasons.finding(facts), warnings=_warnings(judged, verdict, design),
-        not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
-        stopped=None if not early else "futility" if judged.futile and not proved else "settled",
-        detectable=None if called_either else detectable(found, design) if ruled.size is None else ruled.size,
-        variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
-        top=subject.top,
-    )  # fmt: skip
-
-
-class Ruling(NamedTuple):
-    """The verdict of a finding, and what it rests on."""
-
-    verdict: Verdict
-    change: Verdict
-    """The same by the change alone: whatever is accepted, and whatever limit head has."""
-    accepted: Accepted | None
-    exceeded: Accepted | None
-    """An entry for a smaller regression than this one."""
-    size: float | None
-    """Of a slowdown that would have shown, where no sign of one can be told."""
-    has_sign: bool
-    """Whether it has a sign of a slowdown, though it is no regression."""
-    hidden: Literal["worse", "better"] | None
-    """The direction of a change that the floor hides."""
-
-
-def verdict_of(judged: Judged, limit: Limit | None, design: Design) -> Ruling:
-    """Give a judged subject its verdict: all of the rule (docs/method.md, verdicts).
-
-    judged: what the looks tested of the interval against threshold and floor. limit: of head, where it has one.
-    """
-    position, by_floor = judged.position, hidden(judged, design.alpha)
-    size = unseen(judged.estimated, judged.look, futile=judged.futile, design=design)
-    shown = judged.p is not None and judged.p < judged.nominal_alpha
-    has_sign = shown or in_sight(judged.estimated, design.alpha, floor=False)
-    change: Verdict = "inconclusive"
-    if judged.regression.rejected:
-        # the interval at the level of the family lies beyond the threshold, and there are builds enough to call it
-        change = "regression"
-    elif judged.improvement.rejected:
-        change = "improvement"
-    elif position.not_worse and position.not_better:
-        # the nominal interval lies within; what a floor alone hides is not green: that is no proof of anything
-        change = "unchanged" if by_floor is None else "inconclusive"
-    elif size is not None and size <= judged.subject.wanted and not has_sign:
-        change = "no-sign"
-    accepted, exceeded = _acceptance(judged, design) if change == "regression" else (None, None)
-    if limit is not None and limit.state == "broken":
-        # what an entry accepts is a change, not a value beyond what is allowed; a label accepts anything
-        accepted = _label_of(design)
-        verdict: Verdict = "accepted" if accepted else "regression"
-    else:
-        verdict = "accepted" if accepted else change
-    return Ruling(verdict, change, accepted, exceeded, size, has_sign, by_floor)
-
-
-def _acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accepted | None]:
-    """Return what covers a regression, an accept entry or else a label, and an entry that it exceeds.
-
-    An entry covers what is not shown, at the deciding level, to exceed its size.
-    """
-    found, subject, policy = judged.estimated, judged.subject, design.policy
-    exceeded: Accept | None = None
-    case = subject.case
-    for accept in accepts_of(policy.config, case.benchmark, case.metric, subject.statistic, case.view_of):
-        if accept.until < policy.today or found.reduced.trouble:
-            continue
-        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
-        tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
-        exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
-        if not (beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
-            return accepted_by(accept), None
-        if exceeded is None or accept.up_to > exceeded.up_to:
-            exceeded = accept
-    return _label_of(design), accepted_by(exceeded) if exceeded is not None else None
-
-
-def _label_of(design: Design) -> Accepted | None:
-    """Return what the label of a pull request accepts: everything; None: there is none."""
-    label = design.policy.label
-    return None if label is None else Accepted(up_to=None, until=None, reason=label)
-
-
 def accepted_by(accept: Accept) -> Accepted:
     """Return what an [[accept]] entry accepts."""
     return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
 
 
-def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:
+def warnings_of(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:
+    """Warn of what the values of a finding show, whatever its verdict."""
     found = judged.estimated
     marked = _beyond_warn(judged) if verdict != "regression" else None
     told = [*judged.subject.case.warnings, *found.warnings, *([marked] if marked is not None else [])]
