@@ -52,8 +52,8 @@ from gate.decide.looks import (
 )
 from gate.decide.overall import overall_of, without_case
 from gate.evidence.gather import gather
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Inputs
+from gate.evidence.lines import Inputs
+from gate.evidence.records import MEASUREMENTS
 from gate.model import Accepted, DecidedAt, Execution, Same, UserError, Verdict, outcomes
 from gate.model.evidence import Evidence
 from gate.model.names import REPORT_SCHEMA, ReportVerdict

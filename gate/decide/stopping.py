@@ -14,7 +14,7 @@ from gate.decide.looks import walk
 from gate.decide.policy import policy_at
 from gate.evidence.budget import planned_looks
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import AfterRound, Look, Record, Round, Run
 from gate.model.evidence import Evidence
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.checkout import run_git, top_of
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
 from gate.formats.parts.reading import (
     OTHERS,
     Reading,

@@ -11,7 +11,7 @@ from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy
 from gate.decide.policy import policy_of
 from gate.decide.report import Decided, decide_by
-from gate.evidence.records import Inputs
+from gate.evidence.lines import Inputs
 from gate.evidence.runs import run_of
 from gate.model import UserError
 from gate.model.report import NextPlan

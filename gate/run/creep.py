@@ -19,7 +19,7 @@ from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.decide.report import decide_by
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
 from gate.model import Record, Run, UserError
 from gate.model.history import CaseNights, CreepRun
 from gate.planning.deciding import next_plan

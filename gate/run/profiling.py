@@ -21,8 +21,8 @@ from gate.config.config_text import COMMAND_LINE, from_tables
 from gate.config.types import Config
 from gate.decide.policy import policy_at
 from gate.decide.report import decide_by
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Appender, Inputs, Located
+from gate.evidence.lines import Inputs, Located
+from gate.evidence.records import MEASUREMENTS, Appender
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError
 from gate.model.case import canonical

@@ -27,7 +27,7 @@ from gate.config.rules import matches
 from gate.config.shards import names_in, too_many
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
-from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import SIDES, Side, UserError, Whose
 from gate.model.history import Pin
 from gate.model.records import AS_HEAD, Choice, How

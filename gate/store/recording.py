@@ -15,7 +15,7 @@ from gate.decide.details import variances
 from gate.decide.estimates import estimates, subjects_of
 from gate.decide.looks import side_summary
 from gate.decide.report import Decided
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import HostState, Run, SideSummary, UserError, Variance
 from gate.model.case import case_id
 from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread

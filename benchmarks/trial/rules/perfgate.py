@@ -17,7 +17,7 @@ from gate.decide.policy import policy_at
 from gate.decide.report import decide
 from gate.decide.stopping import looking
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Build, Execution, Look, Metric, Record, Run
 from gate.model.names import ACTIVE
 

@@ -137,7 +137,7 @@ def _measured(request: Request, out: TextIO) -> int:
     if verb == "bisect":
         return _bisected(request, out)
     from gate.decide.stopping import looking
-    from gate.evidence.inputs import DEFAULT_FOLDER
+    from gate.evidence.records import DEFAULT_FOLDER
     from gate.run.measuring import opened
     from gate.run.memory import append_check
     from gate.run.preview import introduction

@@ -18,8 +18,7 @@ from gate.decide.policy import policy_at
 from gate.decide.report import Decided, decide_by
 from gate.decide.stopping import looking
 from gate.evidence.gather import gather
-from gate.evidence.inputs import MEASUREMENTS, read_inputs
-from gate.evidence.records import cut_torn
+from gate.evidence.records import MEASUREMENTS, cut_torn, read_inputs
 from gate.evidence.runs import config_of, run_of
 from gate.model import Case, Execution, Failure, Finding, Record, UserError
 from gate.model.case import CaseId, case_id, center_of

@@ -22,8 +22,8 @@ from gate.decide.estimates import asked_of
 from gate.document import terminal
 from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Said, Table
 from gate.evidence.gather import gather
-from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
+from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run, UserError
 from gate.model.case import MEAN, CaseId, OfCase, case_id, pairs
 from gate.model.warnings import AnyWarning, typed

@@ -15,8 +15,8 @@ from gate.config.rules import matches
 from gate.decide.policy import policy_at
 from gate.decide.report import Decided, decide_by
 from gate.decide.stopping import looking
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
-from gate.evidence.records import Inputs
+from gate.evidence.lines import Inputs
+from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.model import UserError
 from gate.model.records import Failure, Same
 from gate.planning.deciding import next_plan

@@ -23,7 +23,7 @@ from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
 from gate.evidence.doubtful import one_measurement
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Evidence, Execution, Failure, Report, Run
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME

@@ -28,7 +28,7 @@ from gate.decide.report import Decided, decide_by
 from gate.decide.stopping import looking
 from gate.document import document as doc
 from gate.document import terminal
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.model import SCHEMA, Report, UserError
 from gate.planning.deciding import next_plan
 from gate.report.outputs import deliver, require_writable

@@ -15,7 +15,7 @@ from gate.commands.explain.command import Options
 from gate.config.rules import matches
 from gate.decide.report import Decided
 from gate.document.terminal import screen
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
+from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.model.profile import Profile
 from gate.planning.deciding import decide_inputs

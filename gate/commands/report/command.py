@@ -52,7 +52,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: what cannot be read, or would be written over.
     """
-    from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
+    from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
     from gate.planning.deciding import decide_inputs
     from gate.report import json
     from gate.report.measurements import Kept, Subject

@@ -26,7 +26,7 @@ from gate.config.treatments import (
     shares_of,
 )
 from gate.document import terminal
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
+from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, UserError
 from gate.model.case import canonical

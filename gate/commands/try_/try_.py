@@ -19,7 +19,7 @@ from gate.commands.try_.result import Built, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.types import Config
 from gate.document import terminal
-from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import SIDES, Build, Failure, UserError
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew

@@ -16,8 +16,8 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
 from gate.decide.report import Decided, decide_by
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
+from gate.evidence.records import MEASUREMENTS
 from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Status, parse_left

@@ -17,7 +17,7 @@ from gate.decide.looks import walk
 from gate.decide.report import decide
 from gate.decide.stopping import look
 from gate.evidence.gather import gather
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
 from gate.formats.google_benchmark import is_sharp
 from gate.model import Case, Commit, Report, Run
 from gate.model.history import CreepRun, Pin

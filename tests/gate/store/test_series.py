@@ -12,7 +12,7 @@ import pytest
 
 from gate.cli.groups import RulesOptions
 from gate.decide.report import Decided, decide
-from gate.evidence.inputs import read_inputs
+from gate.evidence.records import read_inputs
 from gate.model.case import CaseId
 from gate.model.history import Change, HistoryRecord
 from gate.planning.deciding import decide_inputs
