@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gate.config.types import Columns
-from gate.formats.parts.output import Numbers, OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown
+from gate.formats.parts.output import OutputError, Series, checked, refuse_cut_off, shown
+from gate.formats.values import Numbers, number, plain_metric
 from gate.model.names import SUCCESS
 from gate.units import to_base
 
