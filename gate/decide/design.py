@@ -169,29 +169,15 @@ class Design(msgspec.Struct, frozen=True, eq=False):
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
-
-
 BOOTSTRAP_BUILDS = 10
 """Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
-
-
 MODERATED = "fieller-moderated"
-
-
 SHARED = "paired-shared"
-
-
 METHOD = "fixed-sessions"
 """Of given machines, each judged by itself."""
-
-
 SHARED_METHOD = "fixed-sessions-shared"
 """The same, with the variance that the cases of a machine share."""
-
-
 Hold = Literal["", "builds", "bootstrap", "memory"]
-
-
 ONLY_REPORTS = ("memory", "bootstrap")
 """Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
 

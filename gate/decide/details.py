@@ -8,16 +8,7 @@ from typing import Literal
 
 from gate.config.types import Accept
 from gate.decide.design import METHOD, ONLY_REPORTS, Design, Estimated, Subject, needed_builds
-from gate.decide.futility import (
-    POWER,
-    asks_for_no_sign,
-    degrees,
-    edge,
-    in_sight,
-    is_beyond,
-    is_futile,
-    size_at,
-)
+from gate.decide.futility import POWER, asks_for_no_sign, degrees, edge, in_sight, is_beyond, is_futile, size_at
 from gate.decide.looks import Judged
 from gate.model import Accepted, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
 from gate.model.report import SessionRatio

@@ -31,22 +31,8 @@ from gate.model.case import MEAN, TYPICAL, CaseId, Center, case_id, center_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.stats.centers import reduce_to
-from gate.stats.fixed_sessions import (
-    Machine,
-    depends,
-    machine,
-    of_pairs,
-    over_machines,
-    stacked,
-)
-from gate.stats.levels import (
-    Reduced,
-    measured_together,
-    of_complete_rounds,
-    of_rounds,
-    of_shared_sessions,
-    reduce,
-)
+from gate.stats.fixed_sessions import Machine, depends, machine, of_pairs, over_machines, stacked
+from gate.stats.levels import Reduced, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, reduce
 from gate.stats.ratio import PAIRED, LogPair, MeanPair, Ratio, ratio_of, rounded, rounds_of
 from gate.stats.shared_variance import shared_of
 from gate.units import agree, plural, whole_of

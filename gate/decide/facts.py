@@ -31,11 +31,7 @@ from gate.units import ratio_of
 from gate.writing import amounts
 
 _NOISY_HOST = 1.5
-
-
 _SETTINGS = ("plan", "build", "env")
-
-
 _OF_RUN = (
     "id", "created", "perfgate", "seed", "base", "head", "chosen", "host", "commands", "sandbox", "typed",
 )  # fmt: skip

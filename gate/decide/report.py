@@ -57,15 +57,7 @@ from gate.evidence.records import MEASUREMENTS
 from gate.model import Accepted, DecidedAt, Execution, Same, UserError, Verdict, outcomes
 from gate.model.evidence import Evidence
 from gate.model.names import REPORT_SCHEMA, ReportVerdict
-from gate.model.report import (
-    Family,
-    Finding,
-    Identical,
-    Limit,
-    NextPlan,
-    Report,
-    View,
-)
+from gate.model.report import Family, Finding, Identical, Limit, NextPlan, Report, View
 from gate.model.warnings.measured import SelectedOnly
 from gate.model.warnings.setup import NothingToCompare
 from gate.writing.phrases import none_of

@@ -28,8 +28,6 @@ _SUFFIXES = {
     "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
 }  # fmt: skip
 _LISTED = 5
-
-
 _SUCCESS, _UNIT, _METRIC = ("success", "status-code"), ("unit",), ("metric", "metric_name")
 """The columns that are taken where the configuration names none; the first that is there is."""
 

@@ -12,7 +12,7 @@ import msgspec
 from gate.config.config_text import COMMAND_LINE
 from gate.decide.importance import ordered
 from gate.decide.policy import today
-from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, row, short, size
+from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, short, size
 from gate.model import Finding, Recorded, Report
 from gate.model.reasons import BeyondLimit
 from gate.units import plural
@@ -80,27 +80,10 @@ def fit(parts: Sequence[Part], room: int) -> tuple[list[Part], list[str]]:
     return shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds]
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
-
-
-def tabled(
-    title: str, noun: str, head: Sequence[str], rows: Iterable[Iterable[Sequence[str]]], share: float = 1.0
-) -> Part:
-    """Write a table of the rows of each thing; a title that begins with ">" is that of numbers."""
-    lines = "|".join("--:" if each.startswith(">") else ":--" for each in head)
-    opening = f"{row(*(each.removeprefix('>') for each in head))}\n|{lines}|\n"
-    return Part(title, noun, [Md("\n".join(row(*cells) for cells in each)) for each in rows], share, opening)
-
-
 def named(case: Finding | Recorded, names: Names) -> Md:
     """Write the benchmark, without what all names begin with, and its factors."""
     settings, name = names.settings(case, NAME), code(names.tail(case.benchmark), WHOLE)
     return Md(f"{name} {code(settings)}" if settings else name)
-
-
-def unbroken(text: str) -> Md:
-    """Escape a short text that stays on one line of a table."""
-    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------

@@ -15,13 +15,7 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
 from gate.cli.option_values import MOST_JOBS, Shard
-from gate.config.config_text import (
-    ConfigError,
-    Source,
-    project_source,
-    read_source,
-    together,
-)
+from gate.config.config_text import ConfigError, Source, project_source, read_source, together
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in, too_many

@@ -50,12 +50,8 @@ if TYPE_CHECKING:
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 UNEQUAL = 1.5
 """Counts per build that differ by more than this factor are cut: the bias of a sample quantile depends on the count."""
-
-
 OF_QUANTILES = ("builds-cut", "builds-unlike", "few-executions")
 """Warnings about quantiles that matter where there is an interval."""
-
-
 _FEWEST_EXECUTIONS = 3
 
 

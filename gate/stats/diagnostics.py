@@ -15,13 +15,7 @@ import numpy as np
 
 from gate.model import SIDES, Sample, Side
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import (
-    Autocorrelation,
-    CarryOver,
-    Drift,
-    OrderEffect,
-    Trend,
-)
+from gate.model.warnings.estimates import Autocorrelation, CarryOver, Drift, OrderEffect, Trend
 from gate.stats.centers import by_build, squared_error, trimmed_mean
 from gate.stats.levels import Tops, starts
 from gate.stats.ratio import t_quantile, variance_of_mean
@@ -361,8 +355,6 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
 
 FEWEST_SPREAD = 5
 """Units a side below which the tests warn too often or never."""
-
-
 F_LEVEL, DISTANCE_LEVEL = 0.01, 0.02
 """Both tests must agree: F alone takes a rare layout for a spread, distances from the median alone see too little."""
 

@@ -20,16 +20,10 @@ from gate.stats.rounding import Array
 from gate.stats.special import stdtr, stdtrit
 
 Tail = Literal["above", "below"]
-
-
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
 """Those that need nothing but the case itself."""
-
-
 PAIRED: tuple[Method, ...] = ("fieller-paired", "paired")
 """Those that take base and head of a round together."""
-
-
 LARGEST_T = 1e60
 """A first look of many spends so little of alpha that t has no float: no interval is that wide and bounded."""
 

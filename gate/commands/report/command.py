@@ -56,16 +56,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.planning.deciding import decide_inputs
     from gate.report import json
     from gate.report.measurements import Kept, Subject
-    from gate.report.outputs import (
-        fill,
-        filled,
-        refuse_inputs,
-        require_writable,
-        show,
-        targets,
-        whole,
-        write_asked,
-    )
+    from gate.report.outputs import fill, filled, refuse_inputs, require_writable, show, targets, whole, write_asked
     from gate.writing.phrases import unread
 
     if options.schema:

@@ -44,8 +44,6 @@ from harness.source.trees import open_trees
 _FOLDER = Path(DEFAULT_FOLDER) / "try"
 _SHORT = 0.005
 """Seconds below which the start of a process is most of its time: hyperfine warns below the same."""
-
-
 _UNFIT = 2.0
 """How much longer a trial may take on a host that others use."""
 _TWICE = 1.0, 120.0

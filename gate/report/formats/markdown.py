@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.importance import is_changed, plain, rank
-from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short, size
+from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, row, short, size
 from gate.model import Finding, RatioInterval, Recorded, Report
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
 from gate.report import Links, parts
 from gate.report.measurements import Subject
-from gate.report.parts import Part, accept, failed, named, tabled, unbroken, why
+from gate.report.parts import Part, accept, failed, named, why
 from gate.units import plural
 from gate.words import bars, numbers, reports, sameness, views
 from gate.words import findings as finding_words
@@ -215,6 +215,15 @@ def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
     )
 
 
+def tabled(
+    title: str, noun: str, head: Sequence[str], rows: Iterable[Iterable[Sequence[str]]], share: float = 1.0
+) -> Part:
+    """Write a table of the rows of each thing; a title that begins with ">" is that of numbers."""
+    lines = "|".join("--:" if each.startswith(">") else ":--" for each in head)
+    opening = f"{row(*(each.removeprefix('>') for each in head))}\n|{lines}|\n"
+    return Part(title, noun, [Md("\n".join(row(*cells) for cells in each)) for each in rows], share, opening)
+
+
 def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
     """Write findings as a table, each with a bar of its interval against the threshold."""
     confidence = reports.confidence(findings)
@@ -329,3 +338,8 @@ def _change(case: Finding | Recorded, ratio: RatioInterval, column: float | None
 def _values(case: Finding | Recorded) -> Md:
     base, head = numbers.both_values(case)
     return Md(f"{unbroken(base)} → {unbroken(head)}")
+
+
+def unbroken(text: str) -> Md:
+    """Escape a short text that stays on one line of a table."""
+    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))
