@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-STATS = ("levels", "ratio", "estimate", "quantile", "typical", "sequential", "family", "prior")
+STATS = ("levels", "ratio", "centers", "sequential", "prior")
 SUBJECTS = ("gate/decide/*.py", *(f"gate/stats/{name}.py" for name in STATS))
 # Run for every mutant, after its module's own.
 TESTS = ("tests/gate/decide/test_*.py", "tests/gate/report/test_golden.py", "tests/gate/words/test_[fr]*.py")

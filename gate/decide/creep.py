@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from gate.config.rules import Policy, accepts_of
-from gate.decide.findings import accepted_by
+from gate.decide.details import accepted_by
 from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict, reasons
 from gate.model.case import CaseId, case_id
 from gate.model.history import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night

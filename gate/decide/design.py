@@ -1,4 +1,4 @@
-"""What is settled before a value is looked at: the findings of a report, the interval of each, the looks.
+"""What findings are judged by: subjects and their estimates as types, and the design, settled before values are seen.
 
 Where base and head took turns, how long a benchmark takes is seen by two views: by its typical value, which is sharp
 and blind to a tail that one side alone has, and by its mean, which is dull and sees all. They share one error and give
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
@@ -20,33 +20,31 @@ from gate.config.rules import (
     Policy,
     benchmark_rules,
     better_of,
-    detectable_of,
     floor_of,
     is_decided,
-    limit_of,
     metric_rules,
     named_metrics,
-    show_of,
     threshold_of,
-    warn_of,
 )
 from gate.config.types import Config, Gate, Show
 from gate.directions import direction
-from gate.model import Better, Case, Evidence, FindingMemory, Identical, Layouts, Memory, reasons
-from gate.model.case import MEAN, TYPICAL, CaseId, Center, case_id, center_of
+from gate.model import Better, Case, Evidence, FindingMemory, Identical, Layouts, Memory, Sample, Side, reasons
+from gate.model.case import Center, center_of
 from gate.model.names import Top
+from gate.model.warnings import AnyWarning
+from gate.stats import prior as priors
 from gate.stats.centers import first_round_noise
-from gate.stats.estimate import Method
+from gate.stats.fixed_sessions import Machine, together
+from gate.stats.levels import Reduced, Tops
+from gate.stats.planning import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.prior import remembered_correlation
-from gate.stats.ratio import Tail
-from gate.stats.round_ratio import FEWEST_CASES, INDEPENDENT, KEYED, UNKNOWN, is_paired
+from gate.stats.ratio import Method, Ratio, Rounds, Tail
 from gate.stats.sequential import Spending, spending
-from gate.units import to_base, whole_of
+from gate.stats.shared_variance import FEWEST_BUILDS, FEWEST_CASES
+from gate.units import to_base
 
 _SHARPER = 2.0
 """How many times as sharp a view must be for the larger share of the error."""
-_FEWEST_PAIRS = 5
-"""Of a round; the trimmed mean of fewer leaves none out, and so is no other view than the mean."""
 _WEIGHTS = (0.8, 0.2)
 """Of the sharp view, and of the other."""
 _UNITS = COMMAND_METRICS | {"task-clock": "s"}
@@ -169,16 +167,107 @@ class Design(msgspec.Struct, frozen=True, eq=False):
         return 1 - self.policy.config.gate.confidence
 
 
-def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
-    """List what is decided: each question, each of its views."""
-    memory = evidence.run.memory if evidence.run else None
-    remembered = {case_id(m, m.statistic): m for m in (memory.findings if memory else ())}
-    questions = questions_of(evidence.cases, policy.config)
-    return [
-        msgspec.structs.replace(subject_of(case, statistic, policy, remembered), role=role)
-        for views, roles in zip(questions, roles_of(questions), strict=True)
-        for (case, statistic), role in zip(views, roles, strict=True)
-    ]
+FEWEST_DEGREES = 3.0
+"""Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
+BOOTSTRAP_BUILDS = 10
+"""Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
+MODERATED = "fieller-moderated"
+SHARED = "paired-shared"
+METHOD = "fixed-sessions"
+"""Of given machines, each judged by itself."""
+SHARED_METHOD = "fixed-sessions-shared"
+"""The same, with the variance that the cases of a machine share."""
+Hold = Literal["", "builds", "bootstrap", "memory"]
+ONLY_REPORTS = ("memory", "bootstrap")
+"""Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
+
+
+class Moderation(msgspec.Struct, frozen=True, eq=False):
+    """What memory did to one estimate. without: the interval's pair as it would be without it."""
+
+    prior: priors.Prior
+    result: priors.Moderated | None
+    present: float | None
+    without: Ratio
+
+
+class Estimated(msgspec.Struct, frozen=True, eq=False):
+    """A subject with its numbers over some rounds.
+
+    base, head: the samples of those rounds. method: as reports name it. paired: whether the interval is paired by
+    round, which spends less of alpha at looks. moderation: None where nothing is remembered. hold: why neither a
+    regression nor an improvement may be called, "" when one may. machines: each by itself, where the verdict is over
+    these machines.
+    """
+
+    subject: Subject
+    base: Sample
+    head: Sample
+    reduced: Reduced
+    ratio: Ratio
+    method: str
+    paired: bool
+    moderation: Moderation | None
+    hold: Hold
+    warnings: tuple[AnyWarning, ...]
+    rounds: Rounds | None
+    """What its complete rounds tell; None: there are none, or a value has no logarithm."""
+    machines: tuple[Machine, ...] = ()
+
+    @property
+    def builds(self) -> int:
+        """Builds of the side that has fewer."""
+        return min(len(self.base.builds), len(self.head.builds))
+
+    @property
+    def builds_each(self) -> int:
+        """Builds of a side on the machine that has fewest; of the only one where they are not judged each by itself."""
+        return min((each.rounds for each in self.machines), default=self.builds)
+
+    def by_build(self, side: Side) -> Tops:
+        """Return a side's top units: builds, also where machines are judged each by itself; sessions where sampled."""
+        if self.machines and not self.reduced.exact:
+            return together(self.machines, side)
+        return self.reduced.base if side == "base" else self.reduced.head
+
+    @property
+    def units(self) -> int:
+        """What intervals rest on, of the side that has fewer: builds, or sessions where there are several."""
+        return min(self.reduced.base.n, self.reduced.head.n)
+
+    @property
+    def unit(self) -> Literal["session", "build"]:
+        """What intervals rest on."""
+        return "build" if self.machines or isinstance(self.reduced.base.units[0], tuple) else "session"
+
+    @property
+    def exact(self) -> bool:
+        """Return whether both sides are compared as numbers."""
+        return self.reduced.exact
+
+
+class Factors(msgspec.Struct, frozen=True):
+    """How much noisier than remembered the host is, 1 or more: over rounds, and within the sides.
+
+    Two, since drift that both sides share is in the second only.
+    """
+
+    rounds: float
+    sides: float
+
+
+AS_REMEMBERED = Factors(1.0, 1.0)
+
+
+def needed_builds(found: Estimated, gate: Gate) -> int:
+    """Return the builds a side that a regression needs: fewer where enough memory stands in for them."""
+    if found.method == SHARED:
+        return min(FEWEST_BUILDS, gate.min_builds)
+    moderation = found.moderation
+    used = moderation is not None and (moderation.result is None or moderation.result.used)
+    if used and moderation is not None and moderation.prior.df >= FEWEST_DEGREES:
+        return min(priors.FEWEST_MODERATED, gate.min_builds)
+    return gate.min_builds
 
 
 def by_question(subjects: Sequence[Subject]) -> list[list[int]]:
@@ -187,28 +276,6 @@ def by_question(subjects: Sequence[Subject]) -> list[list[int]]:
     for i, subject in enumerate(subjects):
         found.setdefault((i,) if subject.role is None else subject.role.question, []).append(i)
     return list(found.values())
-
-
-def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[CaseId, FindingMemory]) -> Subject:
-    """Bring together a case, a statistic and the rules for both."""
-    names = (policy.config, case.benchmark, case.metric, statistic)
-    threshold, warn = threshold_of(*names, case.view_of), warn_of(*names, case.view_of)
-    whole = whole_of(case.metric, case.unit)
-    return Subject(
-        case=case,
-        statistic=statistic,
-        center=center_of(statistic),
-        threshold=threshold,
-        floor=floor_of(*names, case.unit, case.view_of),
-        show=show_of(*names, case.view_of),
-        wanted=detectable_of(*names, case.view_of),
-        memory=remembered.get(case_id(case, statistic)),
-        # from the threshold on a change fails
-        warn=warn if warn is not None and warn < threshold else None,
-        limit=limit_of(*names, case.unit),
-        top="round" if any(each.against for each in policy.config.benchmark) else "build",
-        shift=0.0 if whole is None else whole - float(case.base.values.mean()),
-    )
 
 
 def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> Design:
@@ -296,39 +363,6 @@ def choose(
 
 
 # --- what is compared, and which of it answers one question ----------------------------------------------------------
-
-
-def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
-    """List what is decided: the views of each question, of which there is one where no turns were taken."""
-    decided = [case for case in cases if case.decided]
-    known = {case_id(case) for case in decided}
-    sharper: dict[CaseId, Case] = {}
-    for case in decided:
-        if case.sharp and case.view_of is not None and _has_views(case, config):
-            sharper.setdefault(case_id(case)._replace(metric=case.view_of), case)
-    found: list[list[Asked]] = []
-    for case in decided:
-        viewed = case.view_of is not None and case_id(case)._replace(metric=case.view_of) in known
-        if not _has_views(case, config):
-            found += [[Asked(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
-        elif case_id(case) in sharper:
-            found.append([Asked(sharper[case_id(case)], TYPICAL), Asked(case, MEAN)])
-        elif not viewed and min(int(side.counts[1].min()) for side in (case.base, case.head)) < _FEWEST_PAIRS:
-            found.append([Asked(case, MEAN)])
-        elif not viewed:
-            found.append([Asked(case, TYPICAL), Asked(case, MEAN)])
-    return found
-
-
-def asked_of(cases: Iterable[Case], config: Config) -> list[Asked]:
-    """List everything that is compared: the views of all questions."""
-    return [asked for views in questions_of(cases, config) for asked in views]
-
-
-def _has_views(case: Case, config: Config) -> bool:
-    """Return whether a case is seen by its typical value and its mean; who names statistics wants a verdict on each."""
-    declared = metric_rules(config, case.benchmark, case.metric).statistics is not None
-    return case.turns and case.unit == "s" and not case.exact and not declared
 
 
 def statistics_of(config: Config, benchmark: str, metric: str) -> list[str]:

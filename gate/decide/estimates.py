@@ -1,133 +1,119 @@
-"""Subjects -> estimates over the first rounds of a run: reduced, with the interval the design gives them."""
+"""Cases -> subjects with their rules -> estimates over the first rounds of a run, with the interval of the design."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gate.config.types import Gate
-from gate.decide.design import Design, Subject
-from gate.model import Case, Sample, Side
-from gate.model.case import TYPICAL, Center
+from gate.config.rules import Policy, detectable_of, floor_of, limit_of, metric_rules, show_of, threshold_of, warn_of
+from gate.config.types import Config
+from gate.decide.design import (
+    AS_REMEMBERED,
+    BOOTSTRAP_BUILDS,
+    METHOD,
+    SHARED,
+    SHARED_METHOD,
+    Asked,
+    Design,
+    Estimated,
+    Factors,
+    Hold,
+    Subject,
+    needed_builds,
+    roles_of,
+    statistics_of,
+)
+from gate.decide.moderation import with_memory
+from gate.model import Case, Evidence, FindingMemory, Sample
+from gate.model.case import MEAN, TYPICAL, CaseId, Center, case_id, center_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
-from gate.model.warnings.estimates import DependsOnMachine
-from gate.stats import prior as priors
-from gate.stats.diagnostics import LEVEL, SMALLEST
-from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
-from gate.stats.fixed_sessions import (
-    Machine,
-    effect,
-    machine,
-    of_pairs,
-    over_machines,
-    p_alike,
-    stacked,
-    together,
-)
-from gate.stats.levels import Tops, measured_together, of_complete_rounds, of_rounds, of_shared_sessions
-from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
-from gate.stats.round_ratio import FEWEST_BUILDS, LEAST_COMPLETE, Rounds, rounds_of, shared_of
-from gate.units import agree, format_share, plural
+from gate.stats.centers import reduce_to
+from gate.stats.fixed_sessions import Machine, depends, machine, of_pairs, over_machines, stacked
+from gate.stats.levels import Reduced, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, reduce
+from gate.stats.ratio import PAIRED, LogPair, MeanPair, Ratio, ratio_of, rounded, rounds_of
+from gate.stats.shared_variance import shared_of
+from gate.units import agree, plural, whole_of
 from gate.writing import phrases
 
-FEWEST_DEGREES = 3.0
-"""Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
-BOOTSTRAP_BUILDS = 10
-"""Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
-
-MODERATED = "fieller-moderated"
-SHARED = "paired-shared"
-METHOD = "fixed-sessions"
-"""Of given machines, each judged by itself."""
 FEWEST_SHARED = 5
 """Rounds of each given machine from which on cases share their variance."""
-SHARED_METHOD = "fixed-sessions-shared"
-"""The same, with the variance that the cases of a machine share."""
-
-Hold = Literal["", "builds", "bootstrap", "memory"]
-ONLY_REPORTS = ("memory", "bootstrap")
-"""Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
+LEAST_COMPLETE = 2 / 3
+"""The share of rounds that both sides must have for the others to be left out."""
+_FEWEST_PAIRS = 5
+"""Of a round; the trimmed mean of fewer leaves none out, and so is no other view than the mean."""
 
 
-class Moderation(msgspec.Struct, frozen=True, eq=False):
-    """What memory did to one estimate. without: the interval's pair as it would be without it."""
-
-    prior: priors.Prior
-    result: priors.Moderated | None
-    present: float | None
-    without: Ratio
-
-
-class Estimated(msgspec.Struct, frozen=True, eq=False):
-    """A subject with its numbers over some rounds.
-
-    base, head: the samples of those rounds. method: as reports name it. paired: whether the interval is paired by
-    round, which spends less of alpha at looks. moderation: None where nothing is remembered. hold: why neither a
-    regression nor an improvement may be called, "" when one may. machines: each by itself, where the verdict is over
-    these machines.
-    """
-
-    subject: Subject
-    base: Sample
-    head: Sample
-    reduced: Reduced
-    ratio: Ratio
-    method: str
-    paired: bool
-    moderation: Moderation | None
-    hold: Hold
-    warnings: tuple[AnyWarning, ...]
-    rounds: Rounds | None
-    """What its complete rounds tell; None: there are none, or a value has no logarithm."""
-    machines: tuple[Machine, ...] = ()
-
-    @property
-    def builds(self) -> int:
-        """Builds of the side that has fewer."""
-        return min(len(self.base.builds), len(self.head.builds))
-
-    @property
-    def builds_each(self) -> int:
-        """Builds of a side on the machine that has fewest; of the only one where they are not judged each by itself."""
-        return min((each.rounds for each in self.machines), default=self.builds)
-
-    def by_build(self, side: Side) -> Tops:
-        """Return a side's top units: builds, also where machines are judged each by itself; sessions where sampled."""
-        if self.machines and not self.reduced.exact:
-            return together(self.machines, side)
-        return self.reduced.base if side == "base" else self.reduced.head
-
-    @property
-    def units(self) -> int:
-        """What intervals rest on, of the side that has fewer: builds, or sessions where there are several."""
-        return min(self.reduced.base.n, self.reduced.head.n)
-
-    @property
-    def unit(self) -> Literal["session", "build"]:
-        """What intervals rest on."""
-        return "build" if self.machines or isinstance(self.reduced.base.units[0], tuple) else "session"
-
-    @property
-    def exact(self) -> bool:
-        """Return whether both sides are compared as numbers."""
-        return self.reduced.exact
+def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
+    """List what is decided: each question, each of its views."""
+    memory = evidence.run.memory if evidence.run else None
+    remembered = {case_id(m, m.statistic): m for m in (memory.findings if memory else ())}
+    questions = questions_of(evidence.cases, policy.config)
+    return [
+        msgspec.structs.replace(subject_of(case, statistic, policy, remembered), role=role)
+        for views, roles in zip(questions, roles_of(questions), strict=True)
+        for (case, statistic), role in zip(views, roles, strict=True)
+    ]
 
 
-class Factors(msgspec.Struct, frozen=True):
-    """How much noisier than remembered the host is, 1 or more: over rounds, and within the sides.
+def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[CaseId, FindingMemory]) -> Subject:
+    """Bring together a case, a statistic and the rules for both."""
+    names = (policy.config, case.benchmark, case.metric, statistic)
+    threshold, warn = threshold_of(*names, case.view_of), warn_of(*names, case.view_of)
+    whole = whole_of(case.metric, case.unit)
+    return Subject(
+        case=case,
+        statistic=statistic,
+        center=center_of(statistic),
+        threshold=threshold,
+        floor=floor_of(*names, case.unit, case.view_of),
+        show=show_of(*names, case.view_of),
+        wanted=detectable_of(*names, case.view_of),
+        memory=remembered.get(case_id(case, statistic)),
+        # from the threshold on a change fails
+        warn=warn if warn is not None and warn < threshold else None,
+        limit=limit_of(*names, case.unit),
+        top="round" if any(each.against for each in policy.config.benchmark) else "build",
+        shift=0.0 if whole is None else whole - float(case.base.values.mean()),
+    )
 
-    Two, since drift that both sides share is in the second only.
-    """
 
-    rounds: float
-    sides: float
+def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
+    """List what is decided: the views of each question, of which there is one where no turns were taken."""
+    decided = [case for case in cases if case.decided]
+    known = {case_id(case) for case in decided}
+    sharper: dict[CaseId, Case] = {}
+    for case in decided:
+        if case.sharp and case.view_of is not None and _has_views(case, config):
+            sharper.setdefault(case_id(case)._replace(metric=case.view_of), case)
+    found: list[list[Asked]] = []
+    for case in decided:
+        viewed = case.view_of is not None and case_id(case)._replace(metric=case.view_of) in known
+        if not _has_views(case, config):
+            found += [[Asked(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
+        elif case_id(case) in sharper:
+            found.append([Asked(sharper[case_id(case)], TYPICAL), Asked(case, MEAN)])
+        elif not viewed and min(int(side.counts[1].min()) for side in (case.base, case.head)) < _FEWEST_PAIRS:
+            found.append([Asked(case, MEAN)])
+        elif not viewed:
+            found.append([Asked(case, TYPICAL), Asked(case, MEAN)])
+    return found
 
 
-AS_REMEMBERED = Factors(1.0, 1.0)
+def asked_of(cases: Iterable[Case], config: Config) -> list[Asked]:
+    """List everything that is compared: the views of all questions."""
+    return [asked for views in questions_of(cases, config) for asked in views]
+
+
+def _has_views(case: Case, config: Config) -> bool:
+    """Return whether a case is seen by its typical value and its mean; who names statistics wants a verdict on each."""
+    declared = metric_rules(config, case.benchmark, case.metric).statistics is not None
+    return case.turns and case.unit == "s" and not case.exact and not declared
+
+
+# --- their estimates --------------------------------------------------------------------------------------------------
 
 
 class Estimates(msgspec.Struct, frozen=True, eq=False):
@@ -152,17 +138,7 @@ def estimates(
         known = (_over_sharing_machines if design.machines else _with_shared_variance)(plain, settled)
     if not design.moderate:
         return Estimates([_held(found, design) for found in known], least)
-    recalled = [_recalled(found, design) for found in plain]
-    known_of = [each for each in recalled if each is not None]
-    rounds_of_all, sides_of_all = (
-        priors.host_factor([each for each in compared if each is not None])
-        for compared in ([each.decisive for each in known_of], [each.within for each in known_of])
-    )
-    factors = Factors(max(rounds_of_all, least.rounds), max(sides_of_all, least.sides))
-    moderated = [
-        shared if each is None else _moderated(found, each, factors)
-        for found, shared, each in zip(plain, known, recalled, strict=True)
-    ]
+    moderated, factors = with_memory(plain, known, design, least)
     return Estimates([_held(found, design) for found in moderated], factors)
 
 
@@ -228,10 +204,14 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.machines:
         return _over_machines(subject, design, rounds)
     base, head, lacking = of_shared_sessions(*_first_rounds(subject, rounds))
-    reduced = reduce(base, head, subject.center, exact=subject.case.exact, sessions=design.sessions > 1)
+    center, exact, several = subject.center, subject.case.exact, design.sessions > 1
+    if center is None:
+        reduced = reduce(base, head, exact=exact, sessions=several)
+    else:
+        reduced = reduce_to(base, head, center, exact=exact, sessions=several)
     method = design.method
     gate = design.policy.config.gate
-    if subject.center == TYPICAL:
+    if center == TYPICAL:
         # of both sides together: there is no other interval of it
         method = "paired"
     elif method == "paired" and gate.interval == "auto" and _too_few_complete(reduced):
@@ -292,7 +272,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
     if not measured_together(base, head):
         # no machine has a round; of machines that measured one side each, that is what is wrong
         machines = tuple(Machine(session, 0, None, None, "few-rounds") for session in sessions)
-        reduced = reduce(base, head, center, exact=case.exact, sessions=True)
+        reduced = reduce_to(base, head, center, exact=case.exact, sessions=True)
         if reduced.trouble != "apart":
             reduced = msgspec.structs.replace(reduced, trouble="machine", exact=False)
     else:
@@ -305,7 +285,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
             warnings = (Said(text, "rounds-left-out"),)
         machines = tuple(machine(session, base, head, center, exact=case.exact) for session in sessions)
         counted = case.exact and all(each.rounds for each in machines)
-        whole = reduce(base, head, None, exact=True, sessions=True) if counted else None
+        whole = reduce(base, head, exact=True, sessions=True) if counted else None
         if whole is not None and whole.exact:
             # one value a side on every machine, and one ratio on all, 0 or not
             reduced, ratio = whole, msgspec.structs.replace(nothing, x=whole.x, y=whole.y)
@@ -319,22 +299,6 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
         method="exact" if reduced.exact else METHOD, paired=True, moderation=None, hold="", rounds=None,
         warnings=warnings, machines=machines,
     )  # fmt: skip
-
-
-def depends(found: Sequence[Machine], case: Case) -> tuple[DependsOnMachine, ...]:
-    """Warn where the change differs from machine to machine, by Welch's F; of counts, where it does at all."""
-    pairs = {each.session: each.pair for each in found if each.pair is not None and not each.trouble}
-    if len(pairs) < len(found):
-        return ()
-    p = p_alike([effect(pair.logs) for pair in pairs.values()])
-    exact = all(each.reduced is not None and each.reduced.exact for each in found)
-    ratios = {session: pair.y / pair.x for session, pair in pairs.items()}
-    least, most = (choose(ratios, key=ratios.__getitem__) for choose in (min, max))
-    if not (exact or (p is not None and p < LEVEL)) or ratios[most] < ratios[least] * (1 + SMALLEST):
-        return ()
-    shown = (format_share(ratios[at] - 1, sign=True) for at in (least, most))
-    where = (phrases.machine(at, case.hosts.get(at)) for at in (least, most))
-    return (DependsOnMachine(*(f"{ratio} on {at}" for ratio, at in zip(shown, where, strict=True))),)
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:
@@ -366,97 +330,3 @@ def _held(found: Estimated, design: Design) -> Estimated:
     elif found.method.startswith("bootstrap") and gate.family == "holm" and found.units < BOOTSTRAP_BUILDS:
         hold = "bootstrap"
     return msgspec.structs.replace(found, hold=hold)
-
-
-def needed_builds(found: Estimated, gate: Gate) -> int:
-    """Return the builds a side that a regression needs: fewer where enough memory stands in for them."""
-    if found.method == SHARED:
-        return min(FEWEST_BUILDS, gate.min_builds)
-    moderation = found.moderation
-    used = moderation is not None and (moderation.result is None or moderation.result.used)
-    if used and moderation is not None and moderation.prior.df >= FEWEST_DEGREES:
-        return min(priors.FEWEST_MODERATED, gate.min_builds)
-    return gate.min_builds
-
-
-# --- memory -----------------------------------------------------------------------------------------------------------
-
-
-_Compared = tuple[float, float, priors.Prior]
-"""A present variance with its degrees, and what is remembered of it."""
-
-
-class _Recalled(NamedTuple):
-    """What is remembered of a finding; None with one build on a side, where there is nothing to compare it with."""
-
-    prior: priors.Prior
-    decisive: _Compared | None = None
-    """Of what the interval rests on: the round contrast where rounds are complete, otherwise a build's mean."""
-    within: _Compared | None = None
-    """Of a build's mean, beside a contrast."""
-
-
-def _recalled(found: Estimated, design: Design) -> _Recalled | None:
-    if found.exact or found.reduced.trouble not in ("", "one-unit") or any(found.reduced.rounding):
-        return None
-    base, head = found.reduced.base, found.reduced.head
-    by_round = paired_units(base, head)
-    prior = _prior(found, design, "contrast" if by_round else "build")
-    if prior is None:
-        return None
-    if min(base.n, head.n) < 2:
-        return _Recalled(prior)
-    of_builds = priors.sides_variance(base, head), base.n + head.n - 2
-    if not by_round:
-        return _Recalled(prior, (*of_builds, prior))
-    within = _prior(found, design, "build")
-    contrast = priors.contrast_variance(base, head), base.n - 1, prior
-    return _Recalled(prior, contrast, None if within is None else (*of_builds, within))
-
-
-def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior | None:
-    memory, subject = design.memory, found.subject
-    if memory is None or subject.memory is None:
-        return None
-    sides = (found.base, found.head)
-    builds = sum(len(side.builds) for side in sides)
-    executions = sum(len(side.counts[0]) for side in sides)
-    return priors.prior_of(
-        subject.memory, kind=kind, executions=executions / builds,
-        iterations=sum(len(side.values) for side in sides) / executions,
-        nu=memory.contrast_nu if kind == "contrast" else memory.build_nu, now=design.now,
-        layouts=design.layouts or "independent",
-    )  # fmt: skip
-
-
-def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estimated:
-    base, head = found.reduced.base, found.reduced.head
-    prior, present, within = recalled
-    if present is None:
-        # one build a side: from memory alone, to be shown and never to decide
-        pair = priors.prior_pair(base, head, factors.rounds * prior.variance, prior.df)
-        moderation = Moderation(prior, None, None, found.ratio)
-        reduced = msgspec.structs.replace(found.reduced, trouble="")
-        return msgspec.structs.replace(
-            found, reduced=reduced, ratio=_scaled(pair, reduced), method=MODERATED, moderation=moderation
-        )
-    # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
-    p_sides = None if within is None else priors.surprise(*within, factors.sides)
-    # of a build's mean, which is what decides where rounds are not complete
-    by_round, builds, factor = paired_units(base, head), None if within is None else within[2], factors.sides
-    if not by_round:
-        builds, factor = prior, factors.rounds
-    p_unlike = priors.unlike_sides(base, head, builds, factor)
-    variance, df, _ = present
-    result = priors.moderate(variance, df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
-    moderation = Moderation(prior, result, variance, found.ratio)
-    if not result.used:
-        return msgspec.structs.replace(found, moderation=moderation)
-    pair = (priors.moderated_pair if by_round else priors.moderated_sides)(base, head, result.variance, result.df)
-    return msgspec.structs.replace(
-        found, ratio=_scaled(pair, found.reduced), method=MODERATED, paired=False, moderation=moderation
-    )
-
-
-def _scaled(pair: MeanPair, reduced: Reduced) -> Ratio:
-    return rounded(LogPair(pair) if reduced.base.log else pair, *reduced.rounding)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 
-from gate.decide.design import Design
-from gate.decide.estimates import ONLY_REPORTS, SHARED, SHARED_METHOD, Estimated, needed_builds
+from gate.decide.design import ONLY_REPORTS, SHARED, SHARED_METHOD, Design, Estimated, needed_builds
 from gate.stats.power import needed, worse_ratio
 from gate.stats.sequential import FEWEST_BUILDS, FIRST_STAGE, largest_futile, z_of
 

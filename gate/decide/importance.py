@@ -23,18 +23,19 @@ _Place = tuple[str, str]
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-
-    def rank(finding: Finding) -> tuple[int, bool, bool, int, float]:
-        # of noise what may be a regression is the worst, and what is shown to be none the best
-        noise = 0 if not finding.is_noise or finding.may_regress else 2 if finding.not_worse else 1
-        estimate, size = finding.ratio.estimate, math.inf
-        if finding.base.value == finding.head.value == 0:
-            size = 0.0
-        elif estimate is not None and math.isfinite(estimate) and estimate > 0:
-            size = abs(math.log(estimate))
-        return _ORDER.index(finding.verdict), finding.is_noise, not finding.is_hidden, noise, -size
-
     return sorted(findings, key=rank)
+
+
+def rank(finding: Finding) -> tuple[int, bool, bool, int, float]:
+    """Return the place of a finding in that order."""
+    # of noise what may be a regression is the worst, and what is shown to be none the best
+    noise = 0 if not finding.is_noise or finding.may_regress else 2 if finding.not_worse else 1
+    estimate, size = finding.ratio.estimate, math.inf
+    if finding.base.value == finding.head.value == 0:
+        size = 0.0
+    elif estimate is not None and math.isfinite(estimate) and estimate > 0:
+        size = abs(math.log(estimate))
+    return _ORDER.index(finding.verdict), finding.is_noise, not finding.is_hidden, noise, -size
 
 
 _ORDER: tuple[Verdict, ...] = (

@@ -11,10 +11,10 @@ from typing import Literal
 
 import msgspec
 
-from gate.decide.design import Design, Subject, by_question
-from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, estimates
+from gate.decide.design import AS_REMEMBERED, ONLY_REPORTS, Design, Estimated, Subject, by_question
+from gate.decide.estimates import estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
-from gate.model import Counts, Side, SideSummary
+from gate.model import Counts, RatioInterval, Side, SideSummary
 from gate.model.report import Limit
 from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.ratio import WITHHELD, Limits, Tail, side_limits
@@ -312,6 +312,19 @@ def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
             iteration=len(sample.values),
         ),
     )
+
+
+_WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
+
+
+def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
+    """Describe the interval of the ratio at confidence 1 - alpha."""
+    ratio, limits = found.ratio, limits_of(found, alpha)
+    return RatioInterval(
+        estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None, low=limits.low,
+        high=limits.high, confidence=1 - alpha, method=found.method, df=ratio.df if not found.exact else None,
+        kind=limits.kind,
+    )  # fmt: skip
 
 
 def limits_of_heads(found: Sequence[Estimated], looks: Sequence[int], design: Design) -> list[Limit | None]:

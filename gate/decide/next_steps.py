@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gate.codes import Exit
 from gate.config.rules import OWN_WORK
 from gate.config.types import Gate
-from gate.decide.estimates import BOOTSTRAP_BUILDS
+from gate.decide.design import BOOTSTRAP_BUILDS
 from gate.decide.futility import POWER
 from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gate.decide.design import Design
-from gate.decide.estimates import METHOD
+from gate.decide.design import METHOD, Design
 from gate.decide.looks import Judged
 from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
 from gate.model.case import TYPICAL, pairs
-from gate.stats.estimate import PAIRED
 from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit
-from gate.stats.ratio import LogPair, paired, unpaired
+from gate.stats.ratio import PAIRED, LogPair, paired, unpaired
 
 ALL = "all"
 

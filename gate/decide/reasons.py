@@ -11,8 +11,7 @@ import msgspec
 
 from gate.config.rules import most_builds, repeats_of
 from gate.config.types import Config, Gate
-from gate.decide.design import Subject
-from gate.decide.estimates import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated, needed_builds
+from gate.decide.design import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated, Subject, needed_builds
 from gate.decide.futility import edge
 from gate.decide.looks import Judged, Position
 from gate.decide.next_steps import not_by_builds
@@ -35,8 +34,8 @@ from gate.model.names import OF_BUILDS
 from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
 from gate.model.warnings.setup import NothingToCompare
-from gate.stats.estimate import Reduced
 from gate.stats.fixed_sessions import FEWEST_ROUNDS, Machine
+from gate.stats.levels import Reduced
 from gate.stats.ratio import Limits, Rounded
 
 

@@ -1,51 +1,66 @@
-"""decide: all findings and the verdict of the report. look: what needs no more, between rounds."""
+"""Judged subjects -> findings with their verdicts, by `verdict_of`, and all of them -> the report with its own."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails
-from gate.config.schema import to_tables
-from gate.config.types import Config
+from gate.config.rules import Policy, accepts_of, matches
+from gate.config.types import Accept
 from gate.decide import reasons
 from gate.decide.creep import crept_of
-from gate.decide.design import Design, Subject, by_question, design_of, identical_of, subject_of, subjects_of
-from gate.decide.estimates import estimates
-from gate.decide.findings import answers_of, ratio_interval
-from gate.decide.importance import curves_of, explanations_of, unprofiled_of
-from gate.decide.looks import Judged, Walk, side_summary, walk
-from gate.decide.overall import overall_of, without_case
-from gate.model import outcomes
-from gate.model.case import MEAN, quantity
-from gate.model.evidence import Evidence
-from gate.model.history import Control, Controls
-from gate.model.names import AGGREGATE, REPORT_SCHEMA, ReportVerdict
-from gate.model.records import Failure
-from gate.model.report import (
-    Family,
-    Finding,
-    Identical,
-    LookFacts,
-    MemoryFacts,
-    PolicyFacts,
-    RatioInterval,
-    Recorded,
-    Report,
-    RunFacts,
+from gate.decide.design import Design, by_question, design_of, identical_of, needed_builds
+from gate.decide.details import (
+    accepted_by,
+    gives_up,
+    hidden,
+    memory_use,
+    more_builds,
+    session_ratios,
+    variances,
+    warnings_of,
 )
-from gate.model.warnings import AnyWarning
-from gate.model.warnings.base import Said
-from gate.model.warnings.estimates import Implausible
-from gate.model.warnings.measured import MissingAllowed, SelectedOnly
-from gate.model.warnings.setup import NothingToCompare, matches_nothing
-from gate.stats.levels import EXPECTED, e_value, halves
-from gate.stats.prior import FEWEST_COMMON, with_layouts
-from gate.units import ratio_of
-from gate.writing import amounts
+from gate.decide.estimates import subjects_of
+from gate.decide.facts import (
+    about_no_case,
+    controls_of,
+    counted,
+    implausible,
+    missing_allowed,
+    of_rules,
+    policy_facts,
+    recorded_of,
+    run_facts,
+    stopped_by,
+)
+from gate.decide.futility import detectable, in_sight, unseen
+from gate.decide.importance import curves_of, explanations_of, unprofiled_of
+from gate.decide.looks import (
+    Judged,
+    beyond,
+    decided_alpha,
+    limits_of,
+    limits_of_heads,
+    ratio_interval,
+    side_summary,
+    walk,
+)
+from gate.decide.overall import overall_of, without_case
+from gate.evidence.gather import gather
+from gate.evidence.lines import Inputs
+from gate.evidence.records import MEASUREMENTS
+from gate.model import Accepted, DecidedAt, Execution, Same, UserError, Verdict, outcomes
+from gate.model.evidence import Evidence
+from gate.model.names import REPORT_SCHEMA, ReportVerdict
+from gate.model.report import Family, Finding, Identical, Limit, NextPlan, Report, View
+from gate.model.warnings.measured import SelectedOnly
+from gate.model.warnings.setup import NothingToCompare
+from gate.writing.phrases import none_of
 
 _EXITS: dict[ReportVerdict, Exit] = {
     "pass": Exit.PASS,
@@ -53,12 +68,51 @@ _EXITS: dict[ReportVerdict, Exit] = {
     "inconclusive": Exit.INCONCLUSIVE,
     "error": Exit.ERROR,
 }
-_NOISY_HOST = 1.5
-_SETTINGS = ("plan", "build", "env")
-_OF_RUN = (
-    "id", "created", "perfgate", "seed", "base", "head", "chosen", "host", "commands", "sandbox", "typed",
-)  # fmt: skip
-"""Facts that stand in the run line."""
+
+
+class Decided(msgspec.Struct, frozen=True, eq=False):
+    """A report, and what it was decided over."""
+
+    report: Report
+    inputs: Inputs
+    evidence: Evidence
+    policy: Policy
+    options: RulesOptions
+    """What was asked for, beside the policy that came of it."""
+
+
+Planning = Callable[[Inputs, Policy, Sequence[str]], NextPlan | None]
+"""Gives the plan that would settle an inconclusive report over measurements, of benchmarks of these globs."""
+
+
+def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions, planning: Planning) -> Decided:
+    """Decide over measurements by a policy.
+
+    options: what was asked for, for its selection and for what a page says. planning: asked where it is inconclusive.
+
+    Raises:
+        UserError: files that contradict each other, or a selection of nothing.
+    """
+    evidence = gather(inputs.records, policy.config, options.benchmarks, policy.measured)
+    found = evidence.cases or evidence.identical or evidence.failures or evidence.new
+    if options.benchmarks and not found:
+        names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
+        given = " ".join(options.benchmarks)
+        raise UserError(f"{given}: {none_of(given, names)}", option="benchmark")
+    # who looks for long enough finds a significant one among parts of what was measured
+    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, (Execution, Same))}
+    selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
+    part = bool(options.benchmarks) and len(selected) < len(measured)
+    warnings = [*evidence.warnings, *([SelectedOnly(len(selected), len(measured))] if part else []), *inputs.warnings]
+    warned = replace(evidence, warnings=warnings)
+    report = decide(warned, policy)
+    folders = (str(file.parent if file.name == MEASUREMENTS else file) for file in inputs.files)
+    # who typed no command, as in a workflow, has none of these files
+    again = [*options.typed] or (["decide", *folders] if report.run.typed else None)
+    plan = None
+    if report.verdict == "inconclusive" and not report.run.imported:
+        plan = planning(inputs, policy, options.benchmarks)
+    return Decided(replace(report, run=replace(report.run, again=again, plan=plan)), inputs, evidence, policy, options)
 
 
 def decide(evidence: Evidence, policy: Policy) -> Report:
@@ -84,7 +138,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     findings = itself if why is None else []
     identical = identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
-    stopped = _stopped(evidence, judged)
+    stopped = stopped_by(evidence, judged)
     few = None
     # nights of a creep check are judged together
     if verdict == "inconclusive" and crept is None:
@@ -102,46 +156,25 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
-        run=_run_facts(evidence, design, walked),
-        policy=_policy_facts(policy),
+        run=run_facts(evidence, design, walked),
+        policy=policy_facts(policy),
         family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
-        recorded=[*_recorded(evidence, design, asked if why is None else ())],
+        recorded=[*recorded_of(evidence, design, asked if why is None else ())],
         failures=evidence.failures,
         overall=overall_of(walked.judged, without_case(evidence), design) if why is None else [],
         curves=curves_of([each.subject for each in judged], findings) if why is None else [],
         new=new,
         warnings=[
-            *implausible(findings, policy.config), *_missing_allowed(evidence.failures, policy), *evidence.warnings,
-            *_of_rules(subjects, policy, design, walked), *_about_no_case(evidence, policy),
+            *implausible(findings, policy.config), *missing_allowed(evidence.failures, policy), *evidence.warnings,
+            *of_rules(subjects, policy, design, walked), *about_no_case(evidence, policy),
         ],
         explanations=explanations,
         unprofiled=unprofiled_of(evidence, explanations),
         creep=crept.facts if crept is not None else None,
         controls=counted(findings),
     )  # fmt: skip
-
-
-def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
-    """Name the benchmarks that need no more executions after the rounds of the evidence.
-
-    evidence.looks: the rounds of the looks planned; evidence.rounds.done: those that are complete. A benchmark is done
-    when every finding of it is settled, when no look is left, or when no metric of any is decided.
-    """
-    subjects = subjects_of(evidence, policy)
-    names = {subject.case.benchmark for subject in subjects}
-    if evidence.cases and not subjects:
-        # another round decides no more metrics
-        return frozenset(case.benchmark for case in evidence.cases)
-    if evidence.looks and evidence.rounds.done >= evidence.looks[-1]:
-        return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
-    if evidence.rounds.done < min(evidence.looks, default=0):
-        return frozenset()
-    judged = walk(subjects, design_of(evidence, policy, subjects)).judged
-    # the loop knows of no failure that only the values of several executions show
-    repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
-    return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)
 
 
 def _summary(
@@ -156,155 +189,12 @@ def _summary(
     return reasons.summary(verdict, findings, evidence, identical)
 
 
-def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] | None:
-    """Return whether the budget ended measuring: the run says so, or left rounds out without another reason.
-
-    Looks are laid out within the budget, so measuring that ended at the last of them may be short of the plan as well.
-    """
-    last = {state.session: state for state in evidence.states}.values()
-    stops = {state.stop for state in last if state.stop is not None}
-    if "budget" in stops:
-        return "budget"
-    # an end is missing where measuring was interrupted
-    if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
-        return None
-    done, wanted = evidence.rounds.done, reasons.planned_rounds(evidence)
-    if "settled" in stops and evidence.looks and done < evidence.looks[-1]:
-        # by the rules that it was measured under, if not by these
-        return None
-    settled = all(each.settled for each in judged) if evidence.looks else False
-    return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
-
-
-def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
-    run = evidence.run
-    used = sum(rounds <= evidence.rounds.done for rounds in evidence.looks)
-    return RunFacts(
-        **{name: getattr(run, name, None) for name in _OF_RUN},
-        rounds=evidence.rounds,
-        looks=LookFacts(rounds=list(evidence.looks), used=used) if design.looks else None,
-        memory=_memory_facts(design, walked),
-        seconds=evidence.seconds,
-        settings={key: run.config[key] for key in _SETTINGS if key in run.config} if run and run.config else None,
-        builds=evidence.builds,
-        states=evidence.states,
-        cost=evidence.cost,
-        pace=evidence.pace,
-        turns=evidence.turns,
-        imported=run.tools if run else [],
-        tables={
-            case.benchmark: own.name
-            for case in evidence.cases
-            if (own := benchmark_rules(design.policy.config, case.benchmark)) is not None and own.metrics is not None
-        },
-    )
-
-
-def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
-    if design.memory is None or not design.memory.findings:
-        return None
-    sessions = {s.session: s.created[:10] for m in design.memory.findings for s in m.sessions}
-    used = sum(
-        j.estimated.moderation is not None
-        and (j.estimated.moderation.result is None or j.estimated.moderation.result.used)
-        for j in walked.judged
-    )
-    days = sorted(sessions.values())
-    checks = max(len(with_layouts(m, "common")) for m in design.memory.findings)
-    waits = design.layouts == "common" and checks < FEWEST_COMMON
-    return MemoryFacts(
-        findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor,
-        checks=checks if waits else None,
-    )  # fmt: skip
-
-
-def _of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walked: Walk) -> Iterator[AnyWarning]:
-    """Warn of what the rules ask for in vain, and of what is remembered and not used."""
-    for a in policy.config.accept:
-        if a.until < policy.today:
-            expired = f"the [[accept]] entry of {a.benchmark} expired on {a.until.isoformat()}"
-            yield Said(f"{expired}: remove it ({a.reason})", "expired-accept")
-    # without a family this is no gate, but a comparison
-    if policy.config.gate.family != "none" and any(s.threshold == 0 and not s.case.exact for s in subjects):
-        unlike = (
-            "if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are the same"
-        )
-        yield Said(f"threshold 0: {unlike}; with a threshold of 2% at most 1.2%", "zero-threshold", "later")
-    if policy.config.gate.interval == "fieller-moderated" and design.memory is None:
-        text = f"this host is not calibrated, so intervals use {design.method}: run `perfgate calibrate`"
-        yield Said(text, "nothing-remembered", "later")
-    if design.memory is not None and design.moderate:
-        yield from design.memory.unused
-    if walked.factor > _NOISY_HOST:
-        times = f"{walked.factor:.1f} times as noisy as calibrated"
-        yield Said(f"the host is {times}: every interval allows for it", "noisy-host", "first")
-
-
-def _about_no_case(evidence: Evidence, policy: Policy) -> Iterator[Said]:
-    """Warn of rules about a case that a suite does not have; what its cases are is known only now, of all of them."""
-    run, config = evidence.run, policy.config
-    if run is None or run.shard is not None or any(isinstance(each, SelectedOnly) for each in evidence.warnings):
-        return
-    whole = {name for names in (run.benchmarks or {}).values() for name in names}
-    suites = tuple(f"{b.name}/" for b in config.benchmark if b.measured.suite and b.name in whole)
-    measured = [*(each.benchmark for each in evidence.cases), *(each.benchmark for each in evidence.identical)]
-    names = dict.fromkeys([*measured, *(f.benchmark for f in evidence.failures if f.benchmark), *evidence.new])
-    for table, entries in (("override", config.override), ("accept", config.accept)):
-        for glob in (each.benchmark for each in entries if each.benchmark.startswith(suites)):
-            if not any(matches(glob, name) for name in names):
-                yield matches_nothing(policy.source, table, "benchmark", glob, tuple(names))
-
-
-def _recorded(evidence: Evidence, design: Design, decided: Collection[int]) -> Iterator[Recorded]:
-    """Give what is shown and not decided: cases, and the aggregates that both sides have, without an interval."""
-    subjects = [subject_of(case, MEAN, design.policy, {}) for case in evidence.cases if id(case) not in decided]
-    for found in estimates(subjects, design, design.reached[-1] if design.reached else None).found:
-        case = found.subject.case
-        yield Recorded(
-            benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=case.better, factors=case.factors,
-            base=side_summary(found, "base", design.alpha), head=side_summary(found, "head", design.alpha),
-            ratio=ratio_interval(found, design.alpha), warnings=[*case.warnings, *found.warnings],
-        )  # fmt: skip
-    for each in evidence.aggregates:
-        if each.base is None or each.head is None:
-            continue
-        ratio = ratio_of(each.metric, each.unit, each.base.value, each.head.value)
-        yield Recorded(
-            benchmark=each.benchmark,
-            metric=each.metric,
-            statistic=each.statistic,
-            unit=each.unit,
-            better=each.better,
-            factors=each.factors,
-            base=each.base,
-            head=each.head,
-            ratio=RatioInterval(
-                estimate=ratio, low=None, high=None, confidence=1 - design.alpha, method=AGGREGATE, df=None,
-                kind="withheld",
-            ),
-            warnings=[Said("an aggregate of another tool, without the values behind it: shown, never decided")],
-        )  # fmt: skip
-
-
-def _policy_facts(policy: Policy) -> PolicyFacts:
-    config = policy.config
-    # [gate] as it decided: with the floor in force, and without whether regressions are profiled
-    gate = to_tables(config.gate) | ({"floor": default_floor(config)} if config.gate.floor is None else {})
-    return PolicyFacts(
-        source=policy.source,
-        whose=policy.whose,
-        gate={key: value for key, value in gate.items() if key != "explain"},
-        override=[to_tables(item) for item in config.override],
-        accept=[to_tables(item) for item in config.accept],
-    )
-
-
 def _report_verdict(
     findings: Sequence[Finding | Identical], evidence: Evidence, policy: Policy, why: NothingToCompare | None
 ) -> ReportVerdict:
     if any(f.verdict == "regression" for f in findings):
         return "regression"
-    allowed = {name for each in _missing_allowed(evidence.failures, policy) for name in each.benchmarks}
+    allowed = {name for each in missing_allowed(evidence.failures, policy) for name in each.benchmarks}
     # a whole shard or session that is missing is no matter of policy
     counted = [f for f in evidence.failures if f.kind != "missing" or f.benchmark not in allowed]
     if why is not None and not counted:
@@ -317,81 +207,185 @@ def _report_verdict(
     return "pass"
 
 
-def _missing_allowed(failures: Sequence[Failure], policy: Policy) -> list[MissingAllowed]:
-    """Name the missing benchmarks that do not fail: by the rules, by an accepting label."""
-    names = list(dict.fromkeys(f.benchmark for f in failures if f.kind == "missing" and f.benchmark is not None))
-    by_rules = tuple(name for name in names if not missing_fails(policy.config, name))
-    by_label = tuple(name for name in names if name not in by_rules) if policy.label is not None else ()
-    allowed = ((by_rules, None), (by_label, policy.label))
-    return [MissingAllowed(benchmarks, label) for benchmarks, label in allowed if benchmarks]
+# --- a finding --------------------------------------------------------------------------------------------------------
 
 
-# --- improvements that are too large to be believed -------------------------------------------------------------------
+def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
+    """Give judged subjects their verdicts and describe them; comparisons: all views that share the error."""
+    limits = limits_of_heads([each.estimated for each in judged], [each.look for each in judged], design)
+    return [_finding(each, limit, design, comparisons) for each, limit in zip(judged, limits, strict=True)]
 
 
-def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible]:
-    """Warn of improvements beyond gate.implausible, the largest first.
+class Answer(NamedTuple):
+    """The finding that stands for a question, and what was judged of it."""
 
-    The size is that of the estimate, as it is read; the interval must show an improvement of any size, whether or not
-    the rules let it be called one.
+    finding: Finding
+    judged: Judged
+
+
+def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[Answer]:
+    """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
+
+    comparisons: all views that share the error. steady: of the view that is the same in every run, whatever each shows:
+    nights are judged together.
     """
-    found: list[tuple[float, str]] = []
-    for f in findings:
-        ratio = f.ratio
-        if ratio.kind != "bounded" or ratio.estimate is None or ratio.low is None or ratio.high is None:
-            continue
-        # by which share head is better: of time what is saved, of a rate what base lacks
-        lower = f.better == "lower"
-        shown = ratio.high < 1 if lower else ratio.low > 1
-        size = 1 - (ratio.estimate if lower else 1 / ratio.estimate) if shown else 0.0
-        if size > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0):
-            what = quantity(f.metric, f.statistic)
-            name = f.benchmark if what == "time" else f"{f.benchmark} {what}"
-            found.append((size, f"{name} is {amounts.size(ratio.estimate)} {amounts.direction(f, ratio.estimate)}"))
-    several = sorted(found, key=lambda each: -each[0])
-    return [Implausible(tuple(each for _, each in several))] if several else []
+    every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
+    return [_answer([every[i] for i in views], steady=steady) for views in by_question([j.subject for j in judged])]
 
 
-# --- base against itself ---
-
-
-def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | None]:
-    """Judge the halves of each subject's base; None where one cannot be: too few starts or builds, or counts.
-
-    By the gate's own intervals without memory, which is of builds, and without looks: what a stop goes by is head.
-    """
-    dealt = [halves(subject.case.base) for subject in subjects]
-    asked = [
-        msgspec.structs.replace(
-            subject,
-            case=msgspec.structs.replace(subject.case, base=half[0], head=half[1], hosts={}),
-            threshold=0.0,
-            memory=None,
-        )
-        for subject, half in zip(subjects, dealt, strict=True)
-        if half is not None
-    ]
-    plain = msgspec.structs.replace(
-        design, interval="fieller", method="paired", moderate=False, memory=None, sessions=1, machines=()
+def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
+    chosen = _chosen(views, steady=steady)
+    others = [each for each in views if each is not chosen]
+    if not others:
+        return chosen
+    subject = chosen.judged.subject
+    tasks = any(each.judged.subject.case.one_task is False for each in views)
+    own, other = subject.role, others[0].judged.subject.role
+    times = None
+    if own is not None and other is not None and own.noise and other.noise is not None:
+        times = other.noise / own.noise
+    view = View(
+        why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
+        times=times,
     )
-    halved = iter(estimates(asked, plain, None).found)
-    controls: list[Control | None] = [None] * len(dealt)
-    alpha = 2 * EXPECTED
-    for number, found in ((number, next(halved)) for number, half in enumerate(dealt) if half is not None):
-        ratio = found.ratio
-        limits, p = ratio.limits(alpha), ratio.p(1.0, found.subject.tails[0])
-        usable = not (found.exact or found.reduced.trouble or found.hold)
-        if usable and limits.low is not None and limits.high is not None and p is not None:
-            controls[number] = Control(
-                ratio=ratio.y / ratio.x, low=limits.low, high=limits.high, rounds=found.units, alarmed=p < alpha
-            )
-    return controls
+    beside = [each.finding for each in others]
+    return Answer(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
 
 
-def counted(findings: Sequence[Finding]) -> Controls | None:
-    """Count the controls of a run; None: it has none."""
-    known = [each.control for each in findings if each.control is not None]
-    if not known:
-        return None
-    alarmed = sum(each.alarmed for each in known)
-    return Controls(count=len(known), alarmed=alarmed, e_value=e_value(alarmed, len(known)))
+def _chosen(views: Sequence[Answer], *, steady: bool) -> Answer:
+    subjects = [each.judged.subject for each in views]
+    first = next(i for i, subject in enumerate(subjects) if (subject.first if steady else subject.sharp))
+    verdicts: tuple[Verdict, ...] = () if steady else ("regression", "accepted")
+    for verdict in verdicts:
+        for each in (views[first], *views):
+            if each.finding.verdict == verdict:
+                return each
+    return views[first]
+
+
+def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
+    found, subject, case = judged.estimated, judged.subject, judged.subject.case
+    ruled = verdict_of(judged, limit, design)
+    verdict, by_floor = ruled.change, ruled.hidden
+    # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
+    plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
+    nominal_alpha = design.alpha if plain else judged.nominal_alpha
+    # "unchanged" is decided at the level of its look, without the family
+    shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
+    alpha = decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
+    decided = limits_of(found, alpha)
+    broken = limit is not None and limit.state == "broken"
+    called = not found.hold and judged.p is not None
+    more = more_builds(judged, design) if verdict == "inconclusive" else None
+    called_either = verdict in ("regression", "improvement")
+    # `ratio` has one confidence for all findings, whatever their look
+    shown: Literal["ratio", "decided_at"] | None = "ratio"
+    if found.exact or found.reduced.trouble:
+        shown = None
+    elif called_either or (verdict == "unchanged" and alpha < design.alpha):
+        shown = "decided_at"
+    early = judged.settled and judged.look + 1 < len(design.looks)
+    proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
+    facts = reasons.Facts(
+        verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
+        nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
+        comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
+        unseen=None if ruled.has_sign else ruled.size,
+        min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
+        accepted=ruled.accepted, exceeded=ruled.exceeded, broken=limit if broken else None,
+    )  # fmt: skip
+    return Finding(
+        benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=subject.better,
+        statistic=subject.statistic, factors=case.factors, base=side_summary(found, "base", design.alpha),
+        head=side_summary(found, "head", design.alpha), ratio=ratio_interval(found, design.alpha),
+        sessions=session_ratios(found.machines, subject, design.alpha),
+        decided_at=DecidedAt(
+            confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1,
+            looks=max(len(design.looks), 1),
+        ),
+        shown=shown,
+        threshold=subject.threshold, floor=subject.floor, p=judged.p,
+        p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
+        p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
+        verdict=ruled.verdict, accepted=ruled.accepted,
+        reason=reasons.finding(facts), warnings=warnings_of(judged, verdict, design),
+        not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
+        stopped=None if not early else "futility" if judged.futile and not proved else "settled",
+        detectable=None if called_either else detectable(found, design) if ruled.size is None else ruled.size,
+        variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
+        top=subject.top,
+    )  # fmt: skip
+
+
+class Ruling(NamedTuple):
+    """The verdict of a finding, and what it rests on."""
+
+    verdict: Verdict
+    change: Verdict
+    """The same by the change alone: whatever is accepted, and whatever limit head has."""
+    accepted: Accepted | None
+    exceeded: Accepted | None
+    """An entry for a smaller regression than this one."""
+    size: float | None
+    """Of a slowdown that would have shown, where no sign of one can be told."""
+    has_sign: bool
+    """Whether it has a sign of a slowdown, though it is no regression."""
+    hidden: Literal["worse", "better"] | None
+    """The direction of a change that the floor hides."""
+
+
+def verdict_of(judged: Judged, limit: Limit | None, design: Design) -> Ruling:
+    """Give a judged subject its verdict: all of the rule (docs/method.md, verdicts).
+
+    judged: what the looks tested of the interval against threshold and floor. limit: of head, where it has one.
+    """
+    position, by_floor = judged.position, hidden(judged, design.alpha)
+    size = unseen(judged.estimated, judged.look, futile=judged.futile, design=design)
+    shown = judged.p is not None and judged.p < judged.nominal_alpha
+    has_sign = shown or in_sight(judged.estimated, design.alpha, floor=False)
+    change: Verdict = "inconclusive"
+    if judged.regression.rejected:
+        # the interval at the level of the family lies beyond the threshold, and there are builds enough to call it
+        change = "regression"
+    elif judged.improvement.rejected:
+        change = "improvement"
+    elif position.not_worse and position.not_better:
+        # the nominal interval lies within; what a floor alone hides is not green: that is no proof of anything
+        change = "unchanged" if by_floor is None else "inconclusive"
+    elif size is not None and size <= judged.subject.wanted and not has_sign:
+        change = "no-sign"
+    accepted, exceeded = _acceptance(judged, design) if change == "regression" else (None, None)
+    if limit is not None and limit.state == "broken":
+        # what an entry accepts is a change, not a value beyond what is allowed; a label accepts anything
+        accepted = _label_of(design)
+        verdict: Verdict = "accepted" if accepted else "regression"
+    else:
+        verdict = "accepted" if accepted else change
+    return Ruling(verdict, change, accepted, exceeded, size, has_sign, by_floor)
+
+
+def _acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accepted | None]:
+    """Return what covers a regression, an accept entry or else a label, and an entry that it exceeds.
+
+    An entry covers what is not shown, at the deciding level, to exceed its size.
+    """
+    found, subject, policy = judged.estimated, judged.subject, design.policy
+    exceeded: Accept | None = None
+    case = subject.case
+    for accept in accepts_of(policy.config, case.benchmark, case.metric, subject.statistic, case.view_of):
+        if accept.until < policy.today or found.reduced.trouble:
+            continue
+        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
+        tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
+        exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
+        if not (beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
+            return accepted_by(accept), None
+        if exceeded is None or accept.up_to > exceeded.up_to:
+            exceeded = accept
+    return _label_of(design), accepted_by(exceeded) if exceeded is not None else None
+
+
+def _label_of(design: Design) -> Accepted | None:
+    """Return what the label of a pull request accepts: everything; None: there is none."""
+    label = design.policy.label
+    return None if label is None else Accepted(up_to=None, until=None, reason=label)

@@ -17,10 +17,10 @@ from gate.config.rules import MOST_STARTS as MOST
 from gate.config.rules import ROOM, Policy, is_counted, most_builds
 from gate.config.rules import TRIED_STARTS as TRIED
 from gate.config.types import Builds, Config
-from gate.decide.design import subjects_of
+from gate.decide.estimates import subjects_of
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Build, Execution, Record, Run, Turn, UserError
 from gate.model.case import quantile_of
 from gate.stats.centers import first_round_noise, needed_values

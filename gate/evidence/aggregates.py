@@ -11,7 +11,7 @@ import msgspec
 from gate.config.rules import better_of, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Better, Build, Case, Counts, Execution, Metric, Side, SideSummary, Unsampled
 from gate.model.case import MEAN, CaseId, canonical
 from gate.model.evidence import Aggregate

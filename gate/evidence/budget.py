@@ -10,7 +10,7 @@ from typing import get_args
 
 from gate.config.rules import most_builds
 from gate.config.types import Builds, Config, Plan
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.runs import File, files_of
 from gate.model import (
     PARTS,

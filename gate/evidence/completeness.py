@@ -20,7 +20,7 @@ from gate.config.rules import (
 )
 from gate.config.study import FactorTable
 from gate.config.types import Builds, Config
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.runs import Part
 from gate.model import (
     SIDES,

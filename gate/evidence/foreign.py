@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.checkout import run_git, top_of
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
 from gate.formats.parts.reading import (
     OTHERS,
     Reading,
@@ -173,14 +173,10 @@ def _git(name: str, *arguments: str) -> bytes:
 
 Level = Literal["session", "build", "execution"]
 """What each file is a repetition of: by itself a file is one build."""
-
-
 _LINE = 100_000
 """Values of a line of measurements."""
 _NAMED = 3
 """Files of a side that its name lists."""
-
-
 Placed = tuple[Side, Reading]
 """A file, and whose measuring it is."""
 

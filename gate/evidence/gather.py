@@ -43,7 +43,7 @@ from gate.evidence.completeness import (
 )
 from gate.evidence.doubtful import alike, iteration_warnings, one_measurement, repeated
 from gate.evidence.hosts import differing, host_names, machines, run_states, side_differences, with_machines
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
 from gate.model.case import CaseId, canonical

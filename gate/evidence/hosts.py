@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.runs import File, files_of
 from gate.model import SIDES, Execution, HostState, Run, Side, Unsampled
 from gate.model.bounds import number

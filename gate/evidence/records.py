@@ -1,60 +1,42 @@
-"""Read and append measurements.jsonl, one JSON object a line."""
+"""measurements.jsonl, one JSON object a line: appended to while measuring, and read by what a RUN argument names."""
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import io
 import itertools
-import json
 import os
+import re
 import sys
-import typing
+import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from gate.checkout import refuse_tracked
-from gate.config.wrong import is_struct, shown, why_not
+from gate.evidence.lines import Inputs, Located, RecordError, newer, of_another_version, refuse_unusable, why_wrong
 from gate.model import SCHEMA, Execution, Record, Run, UserError
-from gate.model.bounds import LARGEST, beyond, out_of_bounds, why_out_of_bounds
-from gate.model.profile import Profile
-from gate.model.warnings import AnyWarning, known
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.measured import torn_line
+from gate.writing.phrases import unread
 
+if TYPE_CHECKING:
+    from gate.evidence.foreign import Named
+
+MEASUREMENTS = "measurements.jsonl"
+REPORT = "report.json"
+DEFAULT_FOLDER = ".perfgate"
+_GZIP = b"\x1f\x8b"
+_BEGINS = re.compile(rb'\{"type": ?"(?:run|build|execution|failure|look|host|same|profile|unprofiled|summary)"')
 _LONG = 1 << 20
 """Bytes of a line whose values are kept compactly."""
 _DECODER = msgspec.json.Decoder(Record)
-_KINDS = {kind.__struct_config__.tag: kind for kind in Record.__args__}
-
-
-class RecordError(UserError):
-    """A line of a measurements file that cannot be used."""
-
-    def __init__(self, path: str, line: int, why: str) -> None:
-        """Say which file, which line (from 1) and why."""
-        super().__init__(f"{path}:{line}: {why}")
-        self.path = path
-        self.line = line
-        self.why = why
-
-
-class Located(msgspec.Struct, frozen=True, gc=False):
-    """A record and where it stands."""
-
-    record: Record
-    path: str
-    line: int
-
-
-class Inputs(msgspec.Struct, frozen=True):
-    """The records of all files, warnings about how they were read, and the files that have a name."""
-
-    records: list[Located]
-    warnings: list[AnyWarning]
-    files: list[Path]
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -90,12 +72,12 @@ def read(path: str, data: bytes) -> Reading:
         try:
             record = _DECODER.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            record = _of_another_version(text)
+            record = of_another_version(text)
             if record is None:
-                raise RecordError(path, number, _why(error, text)) from None
+                raise RecordError(path, number, why_wrong(error, text)) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
-            raise RecordError(path, number, _newer(record.schema))
-        _refuse_unusable(record, path, number)
+            raise RecordError(path, number, newer(record.schema))
+        refuse_unusable(record, path, number)
         if isinstance(record, Execution) and len(text) > _LONG:
             # keep the values in a quarter of the memory
             metrics = {
@@ -108,78 +90,6 @@ def read(path: str, data: bytes) -> Reading:
     if begun and not begun.startswith((b"{", b"\0")):
         raise RecordError(path, number + 1, "is not a JSON object, so not a line of measurements")
     return Reading(records, torn=bool(begun))
-
-
-def _refuse_unusable(record: Record, path: str, number: int) -> None:
-    if isinstance(record, Profile) and any(i >= len(record.frames) for stack in record.stacks for i in stack.frames):
-        raise RecordError(path, number, f"a stack names a frame beyond the {len(record.frames)} of its profile")
-    for name, metric in record.metrics.items() if isinstance(record, Execution) else ():
-        for values in (metric.values, metric.dropped):
-            found = out_of_bounds(values)
-            if found is not None:
-                raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
-    # what else is computed with, and written as it is; of the many lines only what may hold anything
-    why = ""
-    if not isinstance(record, Execution):
-        why = beyond({name: value for name in record.__struct_fields__ if (value := getattr(record, name))})
-    elif record.seconds and abs(record.seconds) > LARGEST:
-        why = beyond(record.seconds, "seconds")
-    if isinstance(record, Execution) and record.factors:
-        # of a setting only the order counts
-        why = why or beyond(record.factors, "factors", largest=sys.float_info.max)
-    if why:
-        raise RecordError(path, number, why)
-
-
-def _of_another_version(text: bytes) -> Run | None:
-    """Read a run line whose warnings another version wrote, which says more or other things; None: it is wrong."""
-    try:
-        line = msgspec.json.decode(text)
-        if line["type"] != "run":
-            return None
-        # for people alone; any other part of it counts
-        return msgspec.convert({**line, "choice": None, "warnings": list(map(known, line.get("warnings", ())))}, Run)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError, AttributeError, KeyError):
-        return None
-
-
-def _newer(schema: int) -> str:
-    return f"schema {schema} is newer than this perfgate reads ({SCHEMA}); use a newer perfgate"
-
-
-def _why(error: Exception, text: bytes) -> str:
-    try:
-        line = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _not_json(text)
-    if not isinstance(line, dict):
-        return "is not a JSON object, so not a line of measurements"
-    if "type" not in line:
-        return f'no "type": a line of measurements has one of {", ".join(_KINDS)}'
-    kind = _KINDS.get(line["type"]) if isinstance(line["type"], str) else None
-    if kind is None:
-        return f"unknown type {shown(line['type'])}: a line of measurements has one of {', '.join(_KINDS)}"
-    # whatever else is in it
-    if kind is Run and isinstance(schema := line.get("schema"), int) and schema > SCHEMA:
-        return _newer(schema)
-    return _wrong(kind, line) or str(error)
-
-
-def _not_json(text: bytes) -> str:
-    try:
-        json.loads(text)
-    except UnicodeDecodeError as error:
-        return f"not valid JSON: byte {error.start + 1} is not UTF-8"
-    except json.JSONDecodeError as error:
-        if error.pos >= len(error.doc):
-            return "not valid JSON: it ends too early"
-        return f"not valid JSON: character {error.pos + 1} is unexpected"
-    except RecursionError:
-        return "not valid JSON: it is nested too deeply"
-    except ValueError:
-        # a whole number of more digits than Python reads
-        return "not valid JSON: it holds a number out of range"
-    return "not valid JSON: it holds NaN, Infinity or a number out of range"
 
 
 class Appender:
@@ -320,28 +230,159 @@ def cut_torn(path: Path) -> bool:
     return True
 
 
-def _wrong(kind: Any, raw: Any, where: str = "") -> str:
-    """Say which first part of a decoded JSON value is not of its type, such as "build: expected a whole number"."""
-    bare = typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
-    origin, arguments = typing.get_origin(bare), typing.get_args(bare)
-    structs = [member for member in arguments if is_struct(member) and isinstance(raw, dict)]
-    # the parts of the value: the type of each, itself and where it stands
-    parts: Iterable[tuple[Any, Any, str]] = ()
-    if is_struct(bare) and isinstance(raw, dict):
-        hints, fields = typing.get_type_hints(bare, include_extras=True), msgspec.structs.fields(bare)
-        absent = next((f.encode_name for f in fields if f.required and f.encode_name not in raw), None)
-        if absent is not None:
-            return f"{where}: needs the key {absent}".removeprefix(": ")
-        parts = [(hints[f.name], raw[n], f"{where}.{n}") for f in fields if (n := f.encode_name) in raw]
-    elif origin is dict and isinstance(raw, dict):
-        parts = ((arguments[1], value, f"{where}.{key}") for key, value in raw.items())
-    elif origin in (list, Sequence) and isinstance(raw, list):
-        parts = ((arguments[0], value, f"{where}[{index}]") for index, value in enumerate(raw))
-    elif len(structs) == 1:
-        parts = [(structs[0], raw, where)]
-    found = next((why for of, value, at in parts if (why := _wrong(of, value, at.removeprefix(".")))), "")
+# --- RUN arguments: folders, files, standard input --------------------------------------------------------------------
+
+
+def read_inputs(paths: Sequence[str]) -> Inputs:
+    """Read measurement files; a folder stands for the measurements.jsonl in it, "-" for standard input.
+
+    A folder of what actions/download-artifact left stands for all parts in it. What is compressed by gzip is unpacked.
+    Result files of other tools are read as builds, "base=FILE" and "head=FILE" saying of which side. "git:REF:PATH" is
+    what a commit has there.
+
+    Raises:
+        UserError: a file that cannot be read, or that is a report rather than measurements.
+        RecordError: a bad line.
+    """
+    records: list[Located] = []
+    warnings: list[AnyWarning] = []
+    files: list[Path] = []
+    results: list[Named] = []
+    for path in (part for given in paths for part in parts(given)):
+        if path != "-" and (found := _results(path)):
+            results += found
+            continue
+        name, data = _bytes(path)
+        if path == "-" and not is_ours(data):
+            from gate.evidence.foreign import first_unknown, standard_input
+
+            if first_unknown([own := standard_input(data)]) is None:
+                results.append(own)
+                continue
+        _refuse_results(name, data)
+        reading = read(name, data)
+        if reading.torn:
+            warnings.append(torn_line(name))
+        records += reading.records
+        if path != "-" and not _is_kept(path):
+            files.append(Path(name))
+    if results:
+        from gate.evidence.foreign import imported
+
+        read_too = imported(results)
+        records += read_too.records
+        warnings += read_too.warnings
+    return Inputs(records, warnings, files)
+
+
+def _results(path: str) -> list[Named]:
+    """Return the result files of other tools that an argument names; [] where it names measurements.
+
+    Raises:
+        UserError: a file that is neither.
+    """
+    file = Path(path)
+    if file.is_dir():
+        if _holds(file):
+            return []
+    else:
+        with contextlib.suppress(OSError), file.open("rb") as opened:
+            # of a pipe these bytes would be lost: the reader of results refuses it
+            if opened.seekable() and is_ours(opened.read(64)):
+                return []
+    if file.is_dir() and not any(file.glob("[!.]*")):
+        _require_run(path)
+    from gate.evidence.foreign import first_unknown, is_plain, named, unknown_error
+
+    if not file.exists() and is_plain(path):
+        return []
+    found = named([path])
+    unknown = first_unknown(found)
+    if unknown is None:
+        return found
+    if _is_kept(path) and is_ours(unknown.head.data):
+        return []
+    first, newline, _ = unknown.head.text.lstrip().partition("\n")
+    begins = first.startswith("{") and ('"type"' in first or not (newline or first.endswith("}")))
+    if file.exists() and (not first or begins):
+        # it is empty, or begins with a line of measurements, however damaged
+        return []
+    _refuse_results(unknown.name, unknown.head.data)
+    raise unknown_error(unknown)
+
+
+def is_ours(data: bytes) -> bool:
+    """Return whether a file begins as measurements do; k6 writes lines with types of its own."""
+    return _BEGINS.match(data.lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
+
+
+def _refuse_results(name: str, data: bytes) -> None:
+    """Refuse what perfgate itself wrote about measurements."""
+    if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
+        raise UserError(f"{name}: is a report without its {MEASUREMENTS} beside it; `perfgate report {name}` shows it")
+    if name.endswith(("study.json", ".html")):
+        raise UserError(f"{name}: is a result, not measurements: give its folder, or the {MEASUREMENTS} in it")
+
+
+def parts(path: str) -> list[str]:
+    """Find the parts of a gate in a folder without measurements of its own, by the names of artifacts; else itself.
+
+    A report stands for the run that it lies beside.
+    """
+    folder = Path(path)
+    if folder.name == REPORT and folder.is_file() and _holds(folder.parent):
+        return [str(folder.parent)]
+    if path == "-" or not folder.is_dir() or _holds(folder):
+        return [path]
+    return sorted(str(part) for part in folder.glob("perfgate-*-data*/") if _holds(part)) or [path]
+
+
+def _holds(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (MEASUREMENTS, f"{MEASUREMENTS}.gz"))
+
+
+def _is_kept(path: str) -> bool:
+    """Return whether an argument names what a commit has."""
+    return path.startswith("git:") and not Path(path).exists()
+
+
+def _bytes(path: str) -> tuple[str, bytes]:
+    if path == "-":
+        return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
+    if _is_kept(path):
+        from gate.evidence.foreign import named
+
+        (kept,) = named([path])
+        return kept.source.name, kept.source.whole()
+    file = Path(path)
+    if file.is_dir():
+        if not _holds(file):
+            _require_run(path)
+            raise UserError(f"{path}: has no {MEASUREMENTS}: it is not the folder of a run")
+        packed = file / f"{MEASUREMENTS}.gz"
+        file = packed if packed.exists() and not (file / MEASUREMENTS).exists() else file / MEASUREMENTS
     try:
-        msgspec.convert(raw, kind)
-    except msgspec.ValidationError:
-        return found or f"{where}: {why_not(kind, raw)}".removeprefix(": ")
-    return found
+        return str(file), _unpacked(str(file), file.read_bytes())
+    except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            _require_run(path)
+        raise UserError(f"{file}: {unread(error)}") from None
+
+
+def _require_run(path: str) -> None:
+    """Refuse the folder that is read where none is named, when nothing has been measured yet."""
+    if path == DEFAULT_FOLDER:
+        raise UserError(
+            f"no run in {DEFAULT_FOLDER}: make one with `perfgate check` in the project, which measures for at most "
+            "plan.budget (15 min by default), or name the folder of a run"
+        )
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    # as a report carries them
+    if not data.startswith(_GZIP):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise UserError(f"{name}: looks like a gzip file but cannot be unpacked: copy it again") from None

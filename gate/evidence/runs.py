@@ -13,7 +13,7 @@ from gate.config.config_text import Source, from_tables
 from gate.config.parse import parse
 from gate.config.resolve import over
 from gate.config.types import Config
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import (
     SIDES,
     UNBUILT,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from gate.config.types import Config
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.runs import EvidenceError
 from gate.model import SIDES, Build, Execution, Failure, HostState, Layouts, Record, Run, Same, Side, Unproved
 from gate.model.case import canonical

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gate.config.types import Columns
-from gate.formats.parts.output import Numbers, OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown
+from gate.formats.parts.output import OutputError, Series, checked, refuse_cut_off, shown
+from gate.formats.values import Numbers, number, plain_metric
 from gate.model.names import SUCCESS
 from gate.units import to_base
 
@@ -27,8 +28,6 @@ _SUFFIXES = {
     "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
 }  # fmt: skip
 _LISTED = 5
-
-
 _SUCCESS, _UNIT, _METRIC = ("success", "status-code"), ("unit",), ("metric", "metric_name")
 """The columns that are taken where the configuration names none; the first that is there is."""
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from gate.formats.parts.live import printed
-from gate.formats.parts.output import number
 from gate.formats.parts.result import Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
+from gate.formats.values import number
 from gate.model.digits import Digits
 from gate.units import to_base
 

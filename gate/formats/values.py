@@ -3,23 +3,60 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import msgspec
 
-from gate.formats.parts.output import (
-    Numbers,
-    OutputError,
-    Series,
-    checked,
-    number,
-    plain_metric,
-    refuse_cut_off,
-    shown,
-    usable,
-)
-from gate.model.digits import FEW
+from gate.formats.parts.output import OutputError, Series, checked, refuse_cut_off, shown, usable
+from gate.model.digits import FEW, Digits
 from gate.units import meant, to_base
+
+N = TypeVar("N", float, Digits)
+
+
+def number(line: bytes, kind: Callable[[bytes], N]) -> N:
+    """Read a number, as a float or as Digits. Raises OutputError: it is none."""
+    try:
+        # float() would take 1_000
+        if b"_" not in line:
+            return kind(line)
+    except ValueError:
+        pass
+    raise OutputError(f"{shown(line)} is not a number")
+
+
+class Numbers:
+    """The values of one metric while they are read, which are Digits as long as few of them differ."""
+
+    def __init__(self, unit: str, most: int = FEW) -> None:
+        """Begin with none, in a base unit; most: of different ones are few."""
+        self.unit, self._values, self._most = unit, list[float](), most
+        self._known: dict[tuple[float | bytes, float], Digits] = {}
+        self._few = True
+
+    def add(self, value: float, scale: float, text: bytes | None = None) -> float:
+        """Keep a value that a scale takes to the base unit; text: as it was written, None: that is gone."""
+        key = value if text is None else text, scale
+        found: float | None = self._known.get(key)
+        if found is None and self._few:
+            found = self._known[key] = (Digits.shortest(value) if text is None else Digits(text)) * scale
+            self._few = len({*self._known.values()}) <= self._most
+        elif found is None:
+            found = value * scale
+        self._values.append(found)
+        return found
+
+    @property
+    def series(self) -> Series:
+        """What was read."""
+        return Series(self.unit, self._values if self._few else [*map(float, self._values)])
+
+
+def plain_metric(units: Mapping[str, str | None]) -> str:
+    """Name the metric of values that come without a name: the only declared one, else time."""
+    return next(iter(units)) if len(units) == 1 else "time"
+
 
 _VARIED = 20
 """Different values of a metric, where there is JSON, of which the text is gone: the rounding of more averages out."""

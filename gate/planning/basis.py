@@ -13,11 +13,12 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, detectable_of, show_of, threshold_of
 from gate.config.types import Config
-from gate.decide.design import Subject, subjects_of
+from gate.decide.design import Subject
+from gate.decide.estimates import subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
-from gate.evidence.inputs import read_inputs
-from gate.evidence.records import Inputs
+from gate.evidence.lines import Inputs
+from gate.evidence.records import read_inputs
 from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Record, Remembered, Run, Sample, UserError

@@ -9,8 +9,7 @@ import msgspec
 
 from gate.config.rules import ROOM, budget_of, most_builds, show_of
 from gate.config.types import Config
-from gate.decide.design import CORRELATIONS, choose
-from gate.decide.estimates import BOOTSTRAP_BUILDS
+from gate.decide.design import BOOTSTRAP_BUILDS, CORRELATIONS, choose
 from gate.model import UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Gathered, Known

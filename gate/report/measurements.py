@@ -9,8 +9,8 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import matches
-from gate.decide.decided import Decided
-from gate.evidence.inputs import read_inputs
+from gate.decide.report import Decided
+from gate.evidence.records import read_inputs
 from gate.evidence.runs import as_in_file
 from gate.model import Case, Execution, Report, UserError
 from gate.planning.deciding import decide_inputs

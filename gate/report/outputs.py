@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from gate.checkout import refuse_tracked
 from gate.cli.groups import OutputOptions
 from gate.document.terminal import screen
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, parts
+from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report import Links
 

@@ -18,10 +18,11 @@ from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
-from gate.evidence.records import Inputs, Located
+from gate.decide.report import decide_by
+from gate.evidence.lines import Inputs, Located
 from gate.model import Record, Run, UserError
 from gate.model.history import CaseNights, CreepRun
-from gate.planning.deciding import decide_by
+from gate.planning.deciding import next_plan
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
 from gate.run.project import Project, config_at, project_of, remember_outputs
@@ -126,7 +127,7 @@ def append_night(
     # its run line without the nights before: what this one shows by itself
     alone = Located(msgspec.structs.replace(run, creep=None), "this run", 1)
     own = [alone if isinstance(each.record, Run) else each for each in located]
-    found = decide_by(Inputs(own, [], []), policy, RulesOptions()).report.findings
+    found = decide_by(Inputs(own, [], []), policy, RulesOptions(), next_plan).report.findings
     cases = [
         CaseNights(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,

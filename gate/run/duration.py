@@ -13,8 +13,8 @@ from statistics import fmean
 from gate.config.rules import ROOM, budget_of, is_counted, repeats_of
 from gate.config.types import Config
 from gate.evidence.budget import cost_of, spent, unfinished
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Located, read
+from gate.evidence.lines import Located
+from gate.evidence.records import MEASUREMENTS, read
 from gate.evidence.runs import config_of, run_of
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, Turn, UserError
 from gate.model.case import canonical

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from gate.codes import Exit
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Appender, cut_torn
+from gate.evidence.records import MEASUREMENTS, Appender, cut_torn
 from gate.model import Failure
 from gate.run.job import Job
 from gate.run.run_folder import PAST, make_room

@@ -15,8 +15,7 @@ import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.types import Builds, Config
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Appender
+from gate.evidence.records import MEASUREMENTS, Appender
 from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost

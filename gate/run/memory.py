@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.decide.design import asked_of
+from gate.decide.estimates import asked_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.sameness import are_two_programs
 from gate.github.event import may_write_history, read_event
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError

@@ -20,13 +20,14 @@ from gate.codes import Exit
 from gate.config.config_text import COMMAND_LINE, from_tables
 from gate.config.types import Config
 from gate.decide.policy import policy_at
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Appender, Inputs, Located
+from gate.decide.report import decide_by
+from gate.evidence.lines import Inputs, Located
+from gate.evidence.records import MEASUREMENTS, Appender
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError
 from gate.model.case import canonical
 from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
-from gate.planning.deciding import decide_by
+from gate.planning.deciding import next_plan
 from gate.run.job import Job, prepare
 from gate.run.live_lines import Live, Steps
 from gate.run.locked import WaitingLines, not_free
@@ -303,7 +304,7 @@ def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regres
     judged = [alone, *(record for record in records if not isinstance(record, Run))]
     located = [Located(record, "this run", number) for number, record in enumerate(judged, 1)]
     try:
-        report = decide_by(Inputs(located, [], []), policy_at(alone, rules), RulesOptions()).report
+        report = decide_by(Inputs(located, [], []), policy_at(alone, rules), RulesOptions(), next_plan).report
     except UserError:
         return []
     # each benchmark once

@@ -16,7 +16,7 @@ from gate.config.commands import as_text
 from gate.config.config_text import ConfigError, Fault, Source, read_source
 from gate.config.resolve import resolve
 from gate.config.types import Builds
-from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import Commit, UserError, Whose
 from gate.model.records import Choice, given
 from gate.report.outputs import make_folder

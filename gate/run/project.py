@@ -15,19 +15,13 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
 from gate.cli.option_values import MOST_JOBS, Shard
-from gate.config.config_text import (
-    ConfigError,
-    Source,
-    project_source,
-    read_source,
-    together,
-)
+from gate.config.config_text import ConfigError, Source, project_source, read_source, together
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in, too_many
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
-from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import SIDES, Side, UserError, Whose
 from gate.model.history import Pin
 from gate.model.records import AS_HEAD, Choice, How

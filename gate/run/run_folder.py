@@ -12,8 +12,7 @@ from gate.config.config_text import Path as Key
 from gate.config.config_text import dotted
 from gate.config.schema import differences, to_tables
 from gate.config.wrong import shown
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import cut_incomplete, cut_torn, read
+from gate.evidence.records import MEASUREMENTS, cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Commit, Failure, Record, Run, UserError
 from gate.removal import remove_tree

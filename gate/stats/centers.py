@@ -21,9 +21,27 @@ import numpy as np
 
 from gate.model import MeanSquare, QuantileEffect, Sample
 from gate.model.case import TYPICAL, Center
-from gate.stats.levels import Tops, Unit, gap_of, of_starts, starts
-from gate.stats.rounding import ROUNDING, Array, Ints, smallest_step
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.base import Said
+from gate.stats.levels import (
+    Reduced,
+    Tops,
+    Trouble,
+    Unit,
+    gap_of,
+    measured_together,
+    of_starts,
+    reduce,
+    rounding_of,
+    share_a_session,
+    starts,
+    stepped,
+    too_little,
+    tops_of,
+)
+from gate.stats.rounding import ROUNDING, Array, Ints, smallest_step, unknown_rounding
 from gate.stats.special import stdtrit
+from gate.units import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +50,9 @@ if TYPE_CHECKING:
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 UNEQUAL = 1.5
 """Counts per build that differ by more than this factor are cut: the bias of a sample quantile depends on the count."""
+OF_QUANTILES = ("builds-cut", "builds-unlike", "few-executions")
+"""Warnings about quantiles that matter where there is an interval."""
+_FEWEST_EXECUTIONS = 3
 
 
 def type8(values: Array, tau: float) -> float:
@@ -121,6 +142,66 @@ def _side(sample: Sample, tau: float, *, sessions: bool) -> Tops | None:
         logs = np.add.reduceat(logs, starts(sample.counts[2])) / sample.counts[2]
         units = tuple(dict.fromkeys(session for session, _ in sample.builds))
     return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
+
+
+def reduce_to(base: Sample, head: Sample, center: Center, *, exact: bool, sessions: bool = False) -> Reduced:
+    """Reduce both sides to one number for each top unit as `reduce` does, which is that for the mean (None).
+
+    Source: docs/method.md, degenerate data and tails.
+
+    Args:
+        center: what is compared: a quantile, the typical value, or None.
+        exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
+        sessions: whether session is the top level, as it is anyway where a side has several.
+    """
+    warnings: tuple[AnyWarning, ...] = ()
+    if center is None or exact:
+        means = reduce(base, head, exact=exact, sessions=sessions)
+        if center is None or means.exact:
+            return means
+        warnings = means.warnings
+    sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
+    if center != TYPICAL:
+        return _quantile(base, head, center, warnings, sessions=sessions)
+    pair = typical_pair(base, head, sessions=sessions)
+    trouble: Trouble
+    if base.values.min() < 0 or head.values.min() < 0:
+        trouble = "negative"
+    elif pair is not None:
+        x, y = stepped(pair[0], base), stepped(pair[1], head)
+        values, rounding = (math.exp(x.mean), math.exp(y.mean)), (rounding_of(base), rounding_of(head))
+        return Reduced(x, y, *values, False, too_little(base, head, x, y), None, warnings, rounding)
+    elif measured_together(base, head):
+        trouble = "zero-quantile"
+    else:
+        trouble = "no-rounds" if share_a_session(base, head) else "apart"
+    x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+    return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
+
+
+def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
+    pair = quantile_pair(base, head, tau, sessions=sessions)
+    negative = min(base.values.min(), head.values.min()) < 0
+    if pair is None:
+        x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+        values = type8(base.values, tau), type8(head.values, tau)
+        return Reduced(x, y, *values, False, "negative" if negative else "zero-quantile", None, warnings)
+    has, needs = pair.fewest, needed_values(tau)
+    tops = stepped(pair.base, base), stepped(pair.head, head)
+    trouble = "negative" if negative else "few-values" if has < needs else too_little(base, head, *tops)
+    few = pair.fewest_executions < _FEWEST_EXECUTIONS
+    if pair.cut:
+        warnings += (Said("builds differ in their number of values: surplus starts are left out", "builds-cut"),)
+    if pair.unlike:
+        unlike = "builds differ by more than 1.5 times in their number of values, which biases a quantile"
+        warnings += (Said(unlike, "builds-unlike"),)
+    if few and not trouble:
+        rests = f"the quantile of a build rests on {plural(pair.fewest_executions, 'start')}"
+        warnings += (Said(f"{rests}: too few to show how starts differ", "few-executions"),)
+    x_value, y_value = (math.exp(side.mean) for side in tops)
+    # of values that are alike quantiles are too, however many values there are beside them
+    one, other = (unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True))
+    return Reduced(*tops, x_value, y_value, False, trouble, (has, needs), warnings, (one, other))
 
 
 def quantile_curve(

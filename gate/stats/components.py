@@ -1,4 +1,4 @@
-"""Variance components: what one session tells of a finding, relative to its mean, and what several tell for planning.
+"""Variance components: S2 and T2 by level, what a session tells of a finding, and several for planning.
 
 Kalibera and Jones 2012 (K&J), sections 6.1 and 7.6. All variances are relative: divided by the squared mean. For
 planning levels that add nothing are left out.
@@ -14,21 +14,74 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model import Layouts, Level, MeanSquare, Remembered, Sample
+from gate.model import LEVELS, Layouts, Level, MeanSquare, Remembered, Sample
 from gate.model.case import TYPICAL, Center
 from gate.stats.centers import noise_of_starts, quantile_pair, typical_pair
 from gate.stats.diagnostics import SMALLEST_CORRELATION, lag_one
-from gate.stats.levels import Tops, tops_of, variances
+from gate.stats.levels import Tops, is_by_session, matched, mean_of, starts, tops_of
 from gate.stats.planning import Components
 from gate.stats.prior import contrast_variance, sides_variance
-from gate.stats.ratio import matched, variance_of_mean
-from gate.stats.round_ratio import rounds_of
-from gate.stats.rounding import Ints, same
+from gate.stats.ratio import rounds_of, variance_of_mean
+from gate.stats.rounding import Array, Ints, same
 
 if TYPE_CHECKING:
     from gate.model import MeanSquare, Remembered, Sample
 
 PlannedLevel = Literal["iteration", "execution", "build"]
+
+
+class LevelVariance(msgspec.Struct, frozen=True):
+    """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
+
+    level: Level
+    s2: float
+    t2: float
+
+
+def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance, ...]:
+    """Return S2 (K&J 6.1) and T2 (7.6) of each level, the lowest first.
+
+    A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
+    becomes Table IV.
+
+    Args:
+        sample: N >= 1 values.
+        sessions: whether session is a level, because one of the sides has several.
+    """
+    nested, names = [*sample.counts[:2], np.array([len(sample.counts[1])])], list(LEVELS[:3])
+    if sessions:
+        nested, names = [*sample.counts, np.array([len(sample.counts[2])])], list(LEVELS)
+    # a level below the top at which every unit has one child merges with the level under it
+    units = [len(sample.values), *map(len, nested)]
+    kept = [k for k in range(len(nested)) if k == len(nested) - 1 or units[k] > units[k + 1]]
+    means = sample.values
+    found: list[LevelVariance] = []
+    # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
+    errors: Array | None = None
+    for level, children in ((names[k], nested[k]) for k in kept):
+        below, begin, repeated = means, starts(children), children > 1
+        if len(below) == len(children):
+            break  # one unit at the top: no variance there
+        means = np.add.reduceat(below, begin) / children
+        apart = below - means.repeat(children)
+        s2_of = np.add.reduceat(apart * apart, begin) / np.maximum(children - 1, 1)
+        s2 = mean_of(s2_of[repeated])
+        lower = 0.0 if errors is None else mean_of((np.add.reduceat(errors, begin) / children)[repeated])
+        found.append(LevelVariance(level, s2, s2 - lower))
+        # a unit with one child takes its level's mean variance
+        errors = np.where(repeated, s2_of, s2) / children
+    return tuple(found)
+
+
+def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
+    """Return the variances of a side by level: of a mean at each, of logarithms at the top level only."""
+    if not tops.log:
+        return variances(sample, sessions=is_by_session(tops))
+    if tops.n < 2:
+        return ()
+    # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
+    s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
+    return (LevelVariance("session" if is_by_session(tops) else "build", s2, math.nan),)
 
 
 class Square(msgspec.Struct, frozen=True):

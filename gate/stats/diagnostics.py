@@ -13,19 +13,14 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from gate.model import SIDES, Sample
+from gate.model import SIDES, Sample, Side
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import (
-    Autocorrelation,
-    CarryOver,
-    Drift,
-    OrderEffect,
-    Trend,
-)
+from gate.model.warnings.estimates import Autocorrelation, CarryOver, Drift, OrderEffect, Trend
 from gate.stats.centers import by_build, squared_error, trimmed_mean
-from gate.stats.levels import starts
-from gate.stats.ratio import t_quantile
-from gate.stats.rounding import Array, Flags, Ints
+from gate.stats.levels import Tops, starts
+from gate.stats.ratio import t_quantile, variance_of_mean
+from gate.stats.rounding import ROUNDING, Array, Flags, Ints
+from gate.stats.special import fdtr, fdtrc
 
 
 # 0/0 where nothing varies, or too little is there to vary: it is not significant
@@ -354,3 +349,55 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
     # with one execution a round: rounds with base first against rounds with head first
     test = t_test([within]) if len(within) > 2 else t_test([base_first, head_first], every=True)
     return OrderEffect(test.mean, unit) if test is not None and test.speaks else None
+
+
+# --- sides whose builds spread unlike ---------------------------------------------------------------------------------
+
+FEWEST_SPREAD = 5
+"""Units a side below which the tests warn too often or never."""
+F_LEVEL, DISTANCE_LEVEL = 0.01, 0.02
+"""Both tests must agree: F alone takes a rare layout for a spread, distances from the median alone see too little."""
+
+
+def wider(base: Tops, head: Tops) -> tuple[Side, float | None] | None:
+    """Return the side that spreads more, as a share of its mean, and how many times as much; None: not shown.
+
+    F of the variances and Brown and Forsythe's (1974) test of the distances from the median, both two-sided
+    (docs/method.md has their false and true warnings). No times: the other side's units do not spread.
+    """
+    if min(base.n, head.n) < FEWEST_SPREAD or not (base.log or min(base.mean, head.mean) > 0):
+        return None
+    x, y = (1.0, 1.0) if base.log else (base.mean, head.mean)
+    own, other = (variance_of_mean(side) * side.n / scale**2 for side, scale in ((base, x), (head, y)))
+    if max(own, other) <= ROUNDING**2:
+        return None
+    if min(own, other) > 0:
+        degrees = base.n - 1, head.n - 1, own / other
+        if 2 * min(fdtr(*degrees), fdtrc(*degrees)) >= F_LEVEL:
+            return None
+    # analysis of variance of two groups of distances
+    away = deviations(np.sort(base.values / x)), deviations(np.sort(head.values / y))
+    means, (n, m) = [each.mean() for each in away], map(len, away)
+    within = sum(float(((each - mean) ** 2).sum()) for each, mean in zip(away, means, strict=True))
+    between = float((means[0] - means[1]) ** 2 * n * m / (n + m))
+    alike = between <= 0 if within <= 0 else fdtrc(1, n + m - 2, between / (within / (n + m - 2))) >= DISTANCE_LEVEL
+    if alike:
+        return None
+    small, large = sorted((own, other))
+    return "head" if other > own else "base", math.sqrt(large / small) if small > ROUNDING**2 else None
+
+
+def deviations(group: Array) -> Array:
+    """Return the distances from the median, without structural zeros.
+
+    In a group of an odd count the median itself is no deviation, and in one of an even count the two next to it are
+    one: without these structural zeros the test keeps its level at few units (Hines and O'Hara Hines 2000, Biometrics
+    56).
+
+    Args:
+        group: sorted, 3 values or more.
+    """
+    apart = np.sort(np.abs(group - np.median(group)))
+    if len(apart) % 2 == 0:
+        apart[1] *= math.sqrt(2)
+    return apart[1:]

@@ -15,13 +15,16 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from gate.model import Sample, Side
+from gate.model import Case, Sample, Side
 from gate.model.case import Center
-from gate.stats.estimate import Reduced, Trouble, reduce
-from gate.stats.levels import Tops, of_session
-from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paired, t_limits, variance_of_mean
-from gate.stats.round_ratio import logs_of
+from gate.model.warnings.estimates import DependsOnMachine
+from gate.stats.centers import reduce_to
+from gate.stats.diagnostics import LEVEL, SMALLEST
+from gate.stats.levels import Reduced, Tops, Trouble, matched, of_session
+from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, logs_of, paired, t_limits, variance_of_mean
 from gate.stats.special import fdtrc
+from gate.units import format_share
+from gate.writing import phrases
 
 FEWEST_ROUNDS = 3
 """Complete rounds below which a machine has no interval."""
@@ -65,7 +68,7 @@ def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: 
     rounds = sum(own == session for own, _ in base.builds)
     if not rounds:
         return Machine(session, 0, None, None, "few-rounds")
-    reduced = reduce(of_session(base, session), of_session(head, session), center, exact=exact)
+    reduced = reduce_to(of_session(base, session), of_session(head, session), center, exact=exact)
     x, y = logs_of(reduced.base), logs_of(reduced.head)
     if x is None or y is None:
         return Machine(session, rounds, reduced, None, _SAME.get(reduced.trouble, "zero-value"))
@@ -196,3 +199,19 @@ def side_over_machines(sides: Sequence[Tops], alpha: float) -> Limits:
         return WITHHELD
     found = average([Mean(side.mean, variance_of_mean(side), side.n - 1.0) for side in sides])
     return t_limits(found.value, found.variance, found.df or 1.0, alpha, log=sides[0].log)
+
+
+def depends(found: Sequence[Machine], case: Case) -> tuple[DependsOnMachine, ...]:
+    """Warn where the change differs from machine to machine, by Welch's F; of counts, where it does at all."""
+    pairs = {each.session: each.pair for each in found if each.pair is not None and not each.trouble}
+    if len(pairs) < len(found):
+        return ()
+    p = p_alike([effect(pair.logs) for pair in pairs.values()])
+    exact = all(each.reduced is not None and each.reduced.exact for each in found)
+    ratios = {session: pair.y / pair.x for session, pair in pairs.items()}
+    least, most = (choose(ratios, key=ratios.__getitem__) for choose in (min, max))
+    if not (exact or (p is not None and p < LEVEL)) or ratios[most] < ratios[least] * (1 + SMALLEST):
+        return ()
+    shown = (format_share(ratios[at] - 1, sign=True) for at in (least, most))
+    where = (phrases.machine(at, case.hosts.get(at)) for at in (least, most))
+    return (DependsOnMachine(*(f"{ratio} on {at}" for ratio, at in zip(shown, where, strict=True))),)

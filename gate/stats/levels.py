@@ -1,6 +1,6 @@
-"""Nested means, S2 and T2 per level without levels that were not repeated, and parts of a sample.
+"""A sample -> the means of its builds, whether both sides have a ratio at all, and parts of a sample.
 
-Kalibera and Jones 2012, sections 6.1 and 7.6, extended to unbalanced data: means are unweighted at each level.
+Kalibera and Jones 2012, section 6.1, extended to unbalanced data: means are unweighted at each level.
 """
 
 from __future__ import annotations
@@ -8,23 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import msgspec
 import numpy as np
 
-from gate.model import LEVELS, Level, Sample
-from gate.stats.rounding import Array, Flags, Ints, smallest_step
+from gate.model import Sample
+from gate.model.digits import COARSE
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.estimates import NotExact
+from gate.stats.rounding import ROUNDING, Array, Flags, Ints, same, smallest_step, unknown_rounding
 
 Unit = tuple[int, int] | int
 """A unit of the top level: (session, build), or the session alone where session is a level."""
-
-
-class LevelVariance(msgspec.Struct, frozen=True):
-    """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
-
-    level: Level
-    s2: float
-    t2: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,39 +109,135 @@ def sessions_of(sample: Sample) -> list[Array]:
     return np.split(sample.values, np.cumsum(sizes)[:-1])
 
 
-def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance, ...]:
-    """Return S2 (K&J 6.1) and T2 (7.6) of each level, the lowest first.
+def paired_units(base: Tops, head: Tops) -> bool:
+    """Return whether every top unit of either side has its partner on the other: rounds are complete."""
+    return base.units == head.units
 
-    A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
-    becomes Table IV.
+
+Trouble = Literal[
+    "", "negative", "zero-base", "zero-quantile", "apart", "one-unit", "few-values", "no-spread", "no-rounds", "machine"
+]
+"""What stands in the way of an interval; "machine": it is that of one of several, each by itself."""
+
+
+class Reduced(msgspec.Struct, frozen=True):
+    """Both sides of one case for one statistic, before a method makes an interval of them."""
+
+    base: Tops
+    head: Tops
+    """base and head: the top units."""
+    x: float
+    y: float
+    """x and y: the value of each side, in the metric's unit."""
+    exact: bool
+    """Compared as numbers."""
+    trouble: Trouble
+    """Why there is no ratio with an interval, "" when there is."""
+    shortage: tuple[int, int] | None
+    """Values per build that a quantile has, and that it needs; None: it is none."""
+    warnings: tuple[AnyWarning, ...]
+    rounding: tuple[float, float] = (0.0, 0.0)
+    """How far x and y may be from what they were before the values were written, beside what averages out."""
+
+
+def matched(base: Tops, head: Tops) -> tuple[Tops, Tops]:
+    """Keep the units that both sides have, in the same order."""
+    if paired_units(base, head):
+        return base, head
+    of_base = {unit: i for i, unit in enumerate(base.units)}
+    of_head = {unit: i for i, unit in enumerate(head.units)}
+    both = tuple(unit for unit in base.units if unit in of_head)
+    return (
+        Tops(base.values[[of_base[u] for u in both]], both, base.gap, base.log),
+        Tops(head.values[[of_head[u] for u in both]], both, head.gap, head.log),
+    )
+
+
+def reduce(base: Sample, head: Sample, *, exact: bool, sessions: bool = False) -> Reduced:
+    """Reduce both sides to the mean of each top unit, and say what stands in the way of a ratio.
+
+    Source: docs/method.md, degenerate data.
 
     Args:
-        sample: N >= 1 values.
-        sessions: whether session is a level, because one of the sides has several.
+        exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
+        sessions: whether session is the top level, as it is anyway where a side has several.
     """
-    nested, names = [*sample.counts[:2], np.array([len(sample.counts[1])])], list(LEVELS[:3])
-    if sessions:
-        nested, names = [*sample.counts, np.array([len(sample.counts[2])])], list(LEVELS)
-    # a level below the top at which every unit has one child merges with the level under it
-    units = [len(sample.values), *map(len, nested)]
-    kept = [k for k in range(len(nested)) if k == len(nested) - 1 or units[k] > units[k + 1]]
-    means = sample.values
-    found: list[LevelVariance] = []
-    # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
-    errors: Array | None = None
-    for level, children in ((names[k], nested[k]) for k in kept):
-        below, begin, repeated = means, starts(children), children > 1
-        if len(below) == len(children):
-            break  # one unit at the top: no variance there
-        means = np.add.reduceat(below, begin) / children
-        apart = below - means.repeat(children)
-        s2_of = np.add.reduceat(apart * apart, begin) / np.maximum(children - 1, 1)
-        s2 = mean_of(s2_of[repeated])
-        lower = 0.0 if errors is None else mean_of((np.add.reduceat(errors, begin) / children)[repeated])
-        found.append(LevelVariance(level, s2, s2 - lower))
-        # a unit with one child takes its level's mean variance
-        errors = np.where(repeated, s2_of, s2) / children
-    return tuple(found)
+    sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
+    x, y = tops_of(base, sessions=sessions), tops_of(head, sessions=sessions)
+    differing: Literal["values", "ratio"] | None = None
+    if exact and (x.gap > 0 or y.gap > 0):
+        differing = "values"
+    elif exact and is_by_session(x) and not _flat(x, y):
+        # each session has one value a side
+        together = measured_together(base, head)
+        differing = "values" if not together else None if _one_ratio(x, y) else "ratio"
+    if exact:
+        # nothing rounds what is declared a count
+        trouble, warnings = _trouble(base, head, x, y, exact=not differing), (NotExact(differing),) if differing else ()
+        return Reduced(x, y, x.mean, y.mean, not differing, trouble, None, warnings)
+    x, y = stepped(x, base), stepped(y, head)
+    rounding = rounding_of(base), rounding_of(head)
+    return Reduced(x, y, x.mean, y.mean, False, _trouble(base, head, x, y, exact=False), None, (), rounding)
+
+
+def stepped(tops: Tops, sample: Sample) -> Tops:
+    """Give a side without spread the step that its values are written to, where that is coarse enough to hide it."""
+    value = math.exp(tops.mean) if tops.log else tops.mean
+    if tops.gap > 0 or not sample.step or sample.step < COARSE * abs(value):
+        return tops
+    return Tops(tops.values, tops.units, sample.step / value if tops.log else sample.step, tops.log)
+
+
+def rounding_of(sample: Sample) -> float:
+    """Return how far the mean may be from what it was before the values were written, beside what averages out."""
+    found = [unknown_rounding(values, sample.step) for values in sessions_of(sample)]
+    return sum(found) / len(found)
+
+
+def is_by_session(tops: Tops) -> bool:
+    """Return whether the top units are sessions."""
+    return not isinstance(tops.units[0], tuple)
+
+
+def _flat(x: Tops, y: Tops) -> bool:
+    return same(x.values, log=x.log) and same(y.values, log=y.log)
+
+
+def _one_ratio(x: Tops, y: Tops) -> bool:
+    """Return whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
+    x_values, y_values = (side.values for side in matched(x, y))
+    if x.log:
+        return not len(x_values) or float(np.ptp(y_values - x_values)) <= ROUNDING
+    across, back = y_values * x_values.sum(), x_values * y_values.sum()
+    return bool((np.abs(across - back) <= ROUNDING * np.maximum(across, back)).all())
+
+
+def _trouble(base: Sample, head: Sample, x: Tops, y: Tops, *, exact: bool) -> Trouble:
+    if base.values.min() < 0 or head.values.min() < 0:
+        return "negative"
+    if x.mean == 0:
+        return "zero-base"
+    if exact:
+        return "" if share_a_session(base, head) else "apart"
+    return too_little(base, head, x, y)
+
+
+def too_little(base: Sample, head: Sample, x: Tops, y: Tops) -> Trouble:
+    """Say what of an interval lacks of values above 0: a session of both sides, two units a side, or a spread."""
+    if not share_a_session(base, head):
+        return "apart"
+    if x.n < 2 or y.n < 2:
+        return "one-unit"
+    if x.gap > 0 or y.gap > 0:
+        return ""
+    # of machines that differ only the ratio is compared, and it may be the same on all
+    pairs = is_by_session(x) and measured_together(base, head)
+    return "no-spread" if _flat(x, y) or (pairs and _one_ratio(x, y)) else ""
+
+
+def share_a_session(base: Sample, head: Sample) -> bool:
+    """Return whether a session measured both sides."""
+    return bool({session for session, _ in base.builds} & {session for session, _ in head.builds})
 
 
 def _by_parent(values: Array, children: Ints) -> Array:

@@ -13,10 +13,15 @@ from typing import Literal
 import msgspec
 
 from gate.stats.ratio import t_quantile
-from gate.stats.round_ratio import FEWEST_CASES, UNKNOWN, expected_degrees, is_paired
 from gate.stats.sequential import spending
+from gate.stats.shared_variance import FEWEST_CASES, expected_degrees
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared"]
+ALWAYS_PAIRED = 6
+"""Rounds from which on pairing costs less than layouts and drift that both sides share can save."""
+KEYED, INDEPENDENT, UNKNOWN = 0.6, 0.4, 0.3
+"""The correlation of base and head over rounds that a short plan goes by: where both sides share orders keyed by names,
+where layouts are drawn independently, and where nothing is known."""
 
 
 class Components(msgspec.Struct, frozen=True):
@@ -297,3 +302,21 @@ def execution_costs(cases: Iterable[PlannedCase]) -> list[Costs]:
 def _levels(looks: tuple[int, ...], alpha: float, interval: Interval) -> tuple[float, ...]:
     paired, design = interval.spends_less, spending(looks)
     return tuple(design.nominal(k, alpha, paired=paired) for k in range(len(looks)))
+
+
+def is_paired(rounds: int, alpha: float, family: int, correlation: float) -> bool:
+    """Say by the plan alone whether rounds are paired: always from ALWAYS_PAIRED on, else where it will pay.
+
+    Unpaired, Satterthwaite's degrees of two like sides of n builds are 2n(n - 1)/(n + 1) on the average.
+
+    Args:
+        rounds: planned. family: findings that share alpha.
+        correlation: of the means of both sides over rounds, as assumed beforehand.
+    """
+    if rounds < 2:
+        return False
+    if rounds >= ALWAYS_PAIRED:
+        return True
+    tail = alpha / (2 * max(family, 1))
+    apart = t_quantile(2 * rounds * (rounds - 1) / (rounds + 1), tail)
+    return correlation > 1 - (apart / t_quantile(rounds - 1, tail)) ** 2

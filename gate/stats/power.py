@@ -15,8 +15,8 @@ import numpy as np
 from gate.stats.planning import Components, Counts, Interval, build_variance
 from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_MODERATED
 from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, t_quantile
-from gate.stats.round_ratio import FEWEST_BUILDS
 from gate.stats.rounding import Array
+from gate.stats.shared_variance import FEWEST_BUILDS
 from gate.stats.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
 
 _MOST = 1e4

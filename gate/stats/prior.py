@@ -16,9 +16,8 @@ import msgspec
 import numpy as np
 
 from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
-from gate.stats.levels import Tops
-from gate.stats.ratio import MeanPair, matched, paired_units, variance_of_mean
-from gate.stats.round_ratio import least_correlation
+from gate.stats.levels import Tops, matched, paired_units
+from gate.stats.ratio import MeanPair, variance_of_mean
 from gate.stats.special import fdtrc, fdtri, polygamma, psi, trigamma_inverse
 
 Kind = Literal["contrast", "build"]
@@ -237,6 +236,14 @@ def remembered_correlation(memories: Sequence[FindingMemory], layouts: Layouts) 
     if not weights:
         return None
     return least_correlation(math.tanh(float(np.mean(scores))), round(float(np.mean(weights))) + 3)
+
+
+def least_correlation(correlation: float, pairs: int) -> float:
+    """Return the lower 10% limit of a correlation over so many rounds, by Fisher's z (Fisher 1921); 0 at the least."""
+    if pairs < 4:
+        return 0.0
+    z = math.atanh(min(max(correlation, -0.999999), 0.999999)) - 1.2815515655446004 / math.sqrt(pairs - 3)
+    return max(math.tanh(z), 0.0)
 
 
 def _weight(sessions: Sequence[tuple[datetime, MeanSquare]], nu: float | None, now: datetime) -> tuple[float, float]:

@@ -1,6 +1,8 @@
 """Intervals of a ratio head/base: Fieller sets of means, t intervals of logarithms, and the tests that agree with them.
 
-Fieller 1954 as in Kalibera and Jones 2012, 6.2 (eq. 12) and Lemma 7.7; x is base and y is head, theta = y/x.
+Fieller 1954 as in Kalibera and Jones 2012, 6.2 (eq. 12) and Lemma 7.7; x is base and y is head, theta = y/x. Of rounds
+D = ln(head/base) of what both sides gave, its mean by t: the estimand is exp(E ln(head/base)), at the layout that both
+sides of a round share (docs/method.md, the log ratio of rounds).
 """
 
 from __future__ import annotations
@@ -10,13 +12,18 @@ from functools import lru_cache
 from typing import Literal, Protocol
 
 import msgspec
+import numpy as np
 
 from gate.model import IntervalKind
-from gate.stats.levels import Tops, variance
+from gate.stats.levels import Reduced, Tops, is_by_session, matched, mean_of, variance
+from gate.stats.rounding import Array
 from gate.stats.special import stdtr, stdtrit
 
 Tail = Literal["above", "below"]
-
+Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
+"""Those that need nothing but the case itself."""
+PAIRED: tuple[Method, ...] = ("fieller-paired", "paired")
+"""Those that take base and head of a round together."""
 LARGEST_T = 1e60
 """A first look of many spends so little of alpha that t has no float: no interval is that wide and bounded."""
 
@@ -275,11 +282,6 @@ def _around(least: Limits, most: Limits) -> Limits:
     return Limits("bounded", least.low, most.high) if bounded else next(x for x in (least, most) if x.kind != "bounded")
 
 
-def paired_units(base: Tops, head: Tops) -> bool:
-    """Return whether every top unit of either side has its partner on the other: rounds are complete."""
-    return base.units == head.units
-
-
 def unpaired(base: Tops, head: Tops, *, kalibera_jones: bool = False) -> MeanPair:
     """Estimate both means and their variances, each side by itself (v_xy = 0).
 
@@ -328,17 +330,93 @@ def paired(base: Tops, head: Tops) -> MeanPair:
     return MeanPair(base.mean, head.mean, v_xx, v_yy, min(max(covariance, -most), most), float(n - 1))
 
 
-def matched(base: Tops, head: Tops) -> tuple[Tops, Tops]:
-    """Keep the units that both sides have, in the same order."""
-    if paired_units(base, head):
-        return base, head
-    of_base = {unit: i for i, unit in enumerate(base.units)}
-    of_head = {unit: i for i, unit in enumerate(head.units)}
-    both = tuple(unit for unit in base.units if unit in of_head)
-    return (
-        Tops(base.values[[of_base[u] for u in both]], both, base.gap, base.log),
-        Tops(head.values[[of_head[u] for u in both]], both, head.gap, head.log),
-    )
+class Rounds(msgspec.Struct, frozen=True, eq=False):
+    """What complete rounds tell of a ratio."""
+
+    center: float
+    """Mean of the logarithms of both sides."""
+    ratio: float
+    """Mean of D."""
+    contrast: float
+    """Variance of D over rounds, not below what the timers' gaps leave."""
+    total: float
+    """Variance over rounds of the sum of both logarithms."""
+    base: float
+    head: float
+    """base and head: variance over rounds of each side's logarithm."""
+    count: int
+
+    @property
+    def df(self) -> int:
+        """Degrees of the contrast."""
+        return self.count - 1
+
+    @property
+    def correlation(self) -> float | None:
+        """Return the correlation of the logarithms of base and head; None where one side does not vary."""
+        if not (self.base > 0 and self.head > 0):
+            return None
+        shared = (self.total - self.base - self.head) / 2
+        return min(max(shared / math.sqrt(self.base * self.head), -1.0), 1.0)
+
+    def pair(self, contrast: float, df: float) -> LogPair:
+        """Return the ratio with a variance of D on so many degrees; without any where that is 0.
+
+        What both sides have in common is that of a round in the middle, so that a difference is one there.
+        """
+        share = contrast / self.count / 4
+        known = df if contrast > 0 else None
+        return LogPair(
+            MeanPair(self.center - self.ratio / 2, self.center + self.ratio / 2, share, share, -share, known)
+        )
+
+
+def rounds_of(base: Tops, head: Tops) -> Rounds | None:
+    """Take the logarithms of complete rounds; None where a side has a value that is not above 0, or none is complete.
+
+    A single round has no variance (0).
+    """
+    x, y = map(logs_of, matched(base, head))
+    if x is None or y is None:
+        return None
+    n, center, ratio = x.n, (x.mean + y.mean) / 2, y.mean - x.mean
+    if n < 2:
+        return Rounds(center, ratio, 0.0, 0.0, 0.0, 0.0, n)
+    least = (x.gap**2 + y.gap**2) / 12
+    contrast = max(variance(y.values - x.values), least)
+    total = max(variance(y.values + x.values), least)
+    return Rounds(center, ratio, contrast, total, variance(x.values), variance(y.values), n)
+
+
+def logs_of(side: Tops) -> Tops | None:
+    """Return the logarithms of top units, with the gap that they have in the middle; None where one is not above 0."""
+    if not side.n or (not side.log and side.values.min() <= 0):
+        return None
+    logs: Array = side.values if side.log else np.log(side.values)
+    # an instrument's step is the same in its unit, whatever the machine's speed: sessions add the squares of its shares
+    step = side.gap * math.exp(side.mean) if side.log else side.gap
+    gap = math.sqrt(mean_of((step / np.exp(logs)) ** 2))
+    return Tops(logs, side.units, gap, log=True)
+
+
+def ratio_of(reduced: Reduced, method: Method, rounds: Rounds | None = None) -> Ratio:
+    """Make the interval of a reduced case by one of the methods that need no memory (docs/method.md).
+
+    "paired" is the mean of the rounds' logarithms of head/base; where a value has no logarithm it is Fieller's set.
+
+    Args:
+        rounds: what its complete rounds tell, where that is known already.
+    """
+    base, head = reduced.base, reduced.head
+    if reduced.exact or reduced.trouble in ("negative", "zero-quantile"):
+        return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
+    if method == "paired" or (method == "fieller-paired" and is_by_session(base)):
+        # of machines that differ by any factor Fieller's set would count that as variance of base's mean
+        rounds = rounds or rounds_of(base, head)
+        if rounds is not None:
+            return rounded(rounds.pair(rounds.contrast, rounds.df), *reduced.rounding)
+    pair = paired(base, head) if method in PAIRED else unpaired(base, head, kalibera_jones=method == "fieller-kj")
+    return rounded(LogPair(pair) if base.log else pair, *reduced.rounding)
 
 
 def variance_of_mean(side: Tops) -> float:

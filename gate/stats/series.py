@@ -13,8 +13,8 @@ import warnings
 import msgspec
 import numpy as np
 
-from gate.stats.round_ratio import fitted_prior
 from gate.stats.rounding import Array, Flags, Ints
+from gate.stats.shared_variance import fitted_prior
 from gate.stats.special import ndtri, stdtrit
 
 EXACT = 1e-12

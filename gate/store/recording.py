@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from gate.config.types import Config
-from gate.decide.decided import Decided
-from gate.decide.design import design_of, subjects_of
-from gate.decide.estimates import Estimated, estimates
-from gate.decide.findings import variances
+from gate.decide.design import Estimated, design_of
+from gate.decide.details import variances
+from gate.decide.estimates import estimates, subjects_of
 from gate.decide.looks import side_summary
-from gate.evidence.records import Located
+from gate.decide.report import Decided
+from gate.evidence.lines import Located
 from gate.model import HostState, Run, SideSummary, UserError, Variance
 from gate.model.case import case_id
 from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread

@@ -13,7 +13,7 @@ from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
 
 from gate.cli.groups import RulesOptions
 from gate.cli.main import main
-from gate.evidence.inputs import read_inputs
+from gate.evidence.records import read_inputs
 from gate.planning.deciding import decide_inputs
 from gate.report.outputs import rendered
 from tests.support import runs

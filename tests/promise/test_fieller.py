@@ -14,8 +14,8 @@ import pytest
 from gate.config.rules import Policy
 from gate.config.types import Config, Gate
 from gate.decide.report import decide
-from gate.stats.estimate import ratio_of, reduce
-from gate.stats.ratio import Limits
+from gate.stats.centers import reduce_to
+from gate.stats.ratio import Limits, ratio_of
 from gate.units import Quantity, Share
 from tests.support import simulate
 from tests.support.seeds import some
@@ -43,7 +43,7 @@ def coverage(name: str, builds: int, trials: int, components: tuple[float, float
     for _ in range(trials):
         base = simulate.sample(rng, effects, components, (builds, 3, 3))
         head = simulate.sample(rng, effects, components, (builds, 3, 3), mean=1.05)
-        inside += covers(ratio_of(reduce(base, head, None, exact=False), "fieller").limits(0.05), 1.05)
+        inside += covers(ratio_of(reduce_to(base, head, None, exact=False), "fieller").limits(0.05), 1.05)
     return inside / trials
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gate.stats.round_ratio import Rounds, rounds_of, share_variance
+from gate.stats.ratio import Rounds, rounds_of
 from gate.stats.rounding import Array
+from gate.stats.shared_variance import share_variance
 from tests.promise.test_fieller import at_most, covers, standard_error
 from tests.support.samples import there, tops
 from tests.support.seeds import some

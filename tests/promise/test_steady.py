@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.stats.estimate import ratio_of, reduce
+from gate.stats.centers import reduce_to
+from gate.stats.ratio import ratio_of
 from gate.stats.rounding import Array
 from harness.instruments.steady import steady_from
 from tests.promise.test_fieller import covers, standard_error
@@ -47,7 +48,7 @@ def coverage(warm: float, trials: int, *, auto: bool) -> tuple[float, float]:
     for _ in range(trials):
         base = side(raw(rng, 1.0, warm), auto=auto)
         head = side(raw(rng, CHANGE, warm), auto=auto)
-        reduced = reduce(base, head, None, exact=False)
+        reduced = reduce_to(base, head, None, exact=False)
         inside += covers(ratio_of(reduced, "fieller").limits(0.05), CHANGE)
         means += reduced.x / trials
     return inside / trials, means

@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.evidence.turns import HOSTS, Turns, drawn
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
-from gate.stats.estimate import ratio_of, reduce
+from gate.stats.centers import reduce_to
+from gate.stats.ratio import ratio_of
 from tests.promise.test_fieller import at_most, covers, standard_error
 from tests.support.seeds import some
 
@@ -21,7 +22,7 @@ def coverage(turns: Turns, reports: int, seed: int = 1) -> float:
     inside = 0
     for _ in range(reports):
         active = drawn(rng, turns)[1]
-        pair = ratio_of(reduce(active.base, active.head, "typical", exact=False), "paired")
+        pair = ratio_of(reduce_to(active.base, active.head, "typical", exact=False), "paired")
         inside += covers(pair.limits(0.05), turns.change)
     return inside / reports
 

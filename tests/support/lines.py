@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gate.evidence.records import Located, read
+from gate.evidence.lines import Located
+from gate.evidence.records import read
 
 
 def execution(

@@ -13,7 +13,7 @@ from typing import Any
 
 from gate.commands.import_.command import lines as encoded
 from gate.evidence.foreign import Placed, lines
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
 from gate.evidence.records import read as read_lines
 from gate.formats.parts.reading import columns, named_alike, read, recognised
 from gate.formats.parts.source import Source

@@ -13,11 +13,11 @@ from benchmarks.trial.rules.rule import Call, Rule, Source
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.types import Builds, Plan
-from gate.decide.decided import looking
 from gate.decide.policy import policy_at
 from gate.decide.report import decide
+from gate.decide.stopping import looking
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Build, Execution, Look, Metric, Record, Run
 from gate.model.names import ACTIVE
 

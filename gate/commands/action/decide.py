@@ -10,8 +10,8 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.evidence.inputs import MEASUREMENTS, REPORT, read_inputs
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
+from gate.evidence.records import MEASUREMENTS, REPORT, read_inputs
 from gate.github.event import is_sha
 from gate.github.notice import Notice
 from gate.github.publishing import outcome as outcomes

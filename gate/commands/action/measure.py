@@ -136,8 +136,8 @@ def _measured(request: Request, out: TextIO) -> int:
     verb = request.asked.words.verb if request.asked is not None else "check"
     if verb == "bisect":
         return _bisected(request, out)
-    from gate.decide.decided import looking
-    from gate.evidence.inputs import DEFAULT_FOLDER
+    from gate.decide.stopping import looking
+    from gate.evidence.records import DEFAULT_FOLDER
     from gate.run.measuring import opened
     from gate.run.memory import append_check
     from gate.run.preview import introduction

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.codes import Exit
-from gate.evidence.inputs import REPORT
+from gate.evidence.records import REPORT
 from gate.github.notice import Notice
 from gate.github.publishing.conclusion import stamp_of, target_of
 from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome

@@ -14,24 +14,24 @@ import numpy as np
 from gate.checkout import refuse_tracked
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
+from gate.decide.report import Decided, decide_by
+from gate.decide.stopping import looking
 from gate.evidence.gather import gather
-from gate.evidence.inputs import MEASUREMENTS, read_inputs
-from gate.evidence.records import cut_torn
+from gate.evidence.records import MEASUREMENTS, cut_torn, read_inputs
 from gate.evidence.runs import config_of, run_of
 from gate.model import Case, Execution, Failure, Finding, Record, UserError
 from gate.model.case import CaseId, case_id, center_of
-from gate.planning.deciding import decide_by
+from gate.planning.deciding import next_plan
 from gate.report.outputs import fill, make_folder
 from gate.run.job import Job, now
 from gate.run.measuring import Measuring
 from gate.run.run_folder import records_of
 from gate.stats.bisection import Measured, executions_for
-from gate.stats.estimate import reduce
-from gate.stats.levels import tops_of, variances
-from gate.stats.ratio import matched
-from gate.stats.round_ratio import logs_of
+from gate.stats.centers import reduce_to
+from gate.stats.components import variances
+from gate.stats.levels import matched, tops_of
+from gate.stats.ratio import logs_of
 
 
 class MeasuringError(UserError):
@@ -75,7 +75,7 @@ def seen_in(folder: Path, case: CaseId) -> Seen:
 
 def ratios_of(case: Case, statistic: str) -> tuple[float, ...]:
     """Return ln(head/base) of each complete round, above 0 where head is worse."""
-    reduced = reduce(case.base, case.head, center_of(statistic), exact=case.exact)
+    reduced = reduce_to(case.base, case.head, center_of(statistic), exact=case.exact)
     if reduced.shortage is not None or not reduced.base.n or not reduced.head.n:
         return ()
     base, head = map(logs_of, matched(reduced.base, reduced.head))
@@ -180,7 +180,9 @@ def gated(folder: Path, past: Sequence[Visited], run: Measuring, job: Job) -> Ga
         seconds = time.monotonic() - begin
         rounds = len({each.build for each in records_of(job.out) if isinstance(each, Execution)})
         note(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))
-    decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions())
+    decided = decide_by(
+        read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions(), next_plan
+    )
     fill(job.out, decided)
     slower = (each for each in decided.report.findings if each.verdict in SLOWER)
     # whose slowdown is largest against its noise

@@ -21,7 +21,7 @@ from gate.commands.bisect.result import Member, Result, concluded
 from gate.commands.bisect.search import Search, Stand, commits_between
 from gate.document import document as doc
 from gate.document import html, markdown, terminal
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
+from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import Execution, UserError
 from gate.model.case import case_id
 from gate.report.outputs import deliver, make_folder, require_writable, targets, write

@@ -26,8 +26,7 @@ from gate.commands.bisect.against_good import (
     seen_in,
     wanted_executions,
 )
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Appender
+from gate.evidence.records import MEASUREMENTS, Appender
 from gate.model import Case, Commit, Execution, HostState, UserError
 from gate.model.case import CaseId
 from gate.report.outputs import make_folder

@@ -18,12 +18,12 @@ from gate.codes import Exit
 from gate.commands.calibrate.command import Options, OutputOptions
 from gate.config.rules import most_builds
 from gate.config.types import Config
-from gate.decide.design import asked_of
+from gate.decide.estimates import asked_of
 from gate.document import terminal
 from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Said, Table
 from gate.evidence.gather import gather
-from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
+from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run, UserError
 from gate.model.case import MEAN, CaseId, OfCase, case_id, pairs
 from gate.model.warnings import AnyWarning, typed

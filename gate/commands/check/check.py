@@ -12,13 +12,14 @@ from gate.codes import Exit
 from gate.commands.check.command import Options
 from gate.commands.check.given import with_given
 from gate.config.rules import matches
-from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
-from gate.evidence.records import Inputs
+from gate.decide.report import Decided, decide_by
+from gate.decide.stopping import looking
+from gate.evidence.lines import Inputs
+from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.model import UserError
 from gate.model.records import Failure, Same
-from gate.planning.deciding import decide_by
+from gate.planning.deciding import next_plan
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, whole, write_asked
 from gate.run.job import Job
 from gate.run.measuring import opened
@@ -46,7 +47,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         job = run.measure(job, looking, explains=True).job
         inputs = read_inputs([str(job.out)])
         err.writelines(f"perfgate: warning: {warning}\n" for warning in _unmatched(rules.benchmarks, job, inputs))
-        decided = decide_by(inputs, policy_at(job.run, gate), RulesOptions())
+        decided = decide_by(inputs, policy_at(job.run, gate), RulesOptions(), next_plan)
         # first what cannot fail: a disk that is full by now must not cost the verdict
         unprinted = None
         try:

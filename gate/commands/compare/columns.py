@@ -12,7 +12,7 @@ import msgspec
 from gate.commands.compare.keys import ordered
 from gate.commands.compare.projection import Piece, Projection, measurings, projected, renumbered
 from gate.evidence.foreign import Level
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
 from gate.evidence.sameness import identical
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.writing.phrases import listed

@@ -11,15 +11,15 @@ import msgspec
 
 from gate.commands.compare.rows import Cell, Change, Row, Shown
 from gate.config.rules import Policy
-from gate.decide.design import Design, design_of, questions_of, statistics_of, subject_of
-from gate.decide.findings import findings_of, ratio_interval
-from gate.decide.looks import Judged, Walk, side_summary, walk
+from gate.decide.design import Design, design_of, statistics_of
+from gate.decide.estimates import questions_of, subject_of
+from gate.decide.looks import Judged, Walk, ratio_interval, side_summary, walk
 from gate.decide.reasons import trouble_of
+from gate.decide.report import findings_of
 from gate.model import Case, Evidence, Finding, RatioInterval, Recorded, Report, Sample, SideSummary, Verdict, reasons
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
-from gate.stats.centers import type8
-from gate.stats.estimate import OF_QUANTILES
+from gate.stats.centers import OF_QUANTILES, type8
 from gate.units import ratio_of
 from gate.words import views
 from gate.writing.amounts import known

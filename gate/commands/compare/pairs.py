@@ -19,7 +19,7 @@ from gate.evidence.completeness import at, build_warnings
 from gate.evidence.doubtful import one_measurement
 from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.runs import apart, missing_parts, parts_of
 from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, Unsampled, UserError
 from gate.model.case import CaseId, canonical

@@ -23,8 +23,8 @@ from gate.evidence.foreign import (
     named,
     numbered_anew,
 )
-from gate.evidence.inputs import MEASUREMENTS, is_ours, parts, read_inputs
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
+from gate.evidence.records import MEASUREMENTS, is_ours, parts, read_inputs
 from gate.evidence.runs import run_of
 from gate.formats.parts.reading import Reading, named_alike, read, recognised
 from gate.formats.parts.source import Source

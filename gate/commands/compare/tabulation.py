@@ -18,17 +18,18 @@ from gate.commands.compare.rows import Column, Lines, Row, Table, add_aggregates
 from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.decide.policy import policy_of
+from gate.decide.report import decide_by
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
 from gate.evidence.doubtful import one_measurement
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Evidence, Execution, Failure, Report, Run
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.model.reasons import SameProgram
 from gate.model.warnings.measured import MEASURED_SEPARATELY
-from gate.planning.deciding import decide_by
+from gate.planning.deciding import next_plan
 from gate.units import plural
 from gate.words import failures, reports
 from gate.writing.amounts import known
@@ -57,7 +58,7 @@ def tabulated(
     # base and head of one run, each as itself: as `perfgate decide` decides it
     gate: Report | None = None
     for pair in (each for each in pairs if each.of_one_run):
-        gate = decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
+        gate = decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules, next_plan).report
     lines: Lines = {}
     for place, pair in sides.items():
         for found in estimates(

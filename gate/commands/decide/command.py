@@ -31,7 +31,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: files that cannot be read or written, or an output that is one of them.
     """
-    from gate.evidence.inputs import read_inputs
+    from gate.evidence.records import read_inputs
     from gate.planning.deciding import decide_inputs
     from gate.report.outputs import refuse_inputs, require_writable, show, targets, whole, write_asked
 

@@ -19,16 +19,18 @@ from gate.commands.drill.command import DrillOptions, Options
 from gate.commands.drill.workflows import swallowed
 from gate.config.commands import paths_named
 from gate.config.types import Config
-from gate.decide.decided import Decided, looking
-from gate.decide.design import design_of, subjects_of
+from gate.decide.design import design_of
+from gate.decide.estimates import subjects_of
 from gate.decide.futility import detectable
 from gate.decide.looks import walk
 from gate.decide.policy import policy_at
+from gate.decide.report import Decided, decide_by
+from gate.decide.stopping import looking
 from gate.document import document as doc
 from gate.document import terminal
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.model import SCHEMA, Report, UserError
-from gate.planning.deciding import decide_by
+from gate.planning.deciding import next_plan
 from gate.report.outputs import deliver, require_writable
 from gate.run.job import prepare
 from gate.run.measuring import opened
@@ -138,7 +140,7 @@ class _Drill:
             run.begin(job, [])
             job = run.measure(job, looking).job
         gate = job.project.settings.rules
-        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
+        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions(), next_plan)
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
         same = [each.benchmark for each in decided.report.identical] if name == "slower" else []
         patched = name == "slower" and self.options.patch is not None

@@ -13,9 +13,9 @@ from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.explain.command import Options
 from gate.config.rules import matches
-from gate.decide.decided import Decided
+from gate.decide.report import Decided
 from gate.document.terminal import screen
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
+from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.model.profile import Profile
 from gate.planning.deciding import decide_inputs

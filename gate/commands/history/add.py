@@ -8,7 +8,7 @@ from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.history.command import AddOptions, ListOptions
 from gate.decide.reasons import nothing_to_compare
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.model.history import UNTESTED, HistoryRecord
 from gate.planning.deciding import decide_inputs
 from gate.run.memory import here, opened

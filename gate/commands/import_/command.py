@@ -14,7 +14,7 @@ from gate.codes import Exit
 from gate.model import SIDES, UserError
 
 if TYPE_CHECKING:
-    from gate.evidence.records import Inputs
+    from gate.evidence.lines import Inputs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +64,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 def _is_import(path: Path) -> bool:
     """Return whether a file holds nothing but what an import wrote, which can be had again."""
-    from gate.evidence.inputs import is_ours
+    from gate.evidence.records import is_ours
 
     try:
         with path.open("rb") as file:

@@ -23,7 +23,7 @@ class Options:
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Measure base and head; 0, or 4 when something failed or nothing was measured."""
-    from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
+    from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
     from gate.model import Execution, Failure, Same
     from gate.run.interruption import ended_before_a_round, say_why
     from gate.run.measuring import opened

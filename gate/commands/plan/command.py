@@ -86,7 +86,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     if of_matrix:
         raise MisuseError(f"{of_matrix[0]}: needs --matrix")
     from gate.document import terminal
-    from gate.evidence.inputs import DEFAULT_FOLDER
+    from gate.evidence.records import DEFAULT_FOLDER
     from gate.planning.basis import from_runs
     from gate.planning.document import as_json, document
     from gate.planning.plan import planned

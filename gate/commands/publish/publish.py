@@ -11,7 +11,7 @@ from typing import TextIO
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.commands.publish.command import Options
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, nothing_to_do, read_event
 from gate.github.notice import Notice, headline
 from gate.github.publishing.conclusion import (

@@ -52,20 +52,11 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: what cannot be read, or would be written over.
     """
-    from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
+    from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
     from gate.planning.deciding import decide_inputs
     from gate.report import json
     from gate.report.measurements import Kept, Subject
-    from gate.report.outputs import (
-        fill,
-        filled,
-        refuse_inputs,
-        require_writable,
-        show,
-        targets,
-        whole,
-        write_asked,
-    )
+    from gate.report.outputs import fill, filled, refuse_inputs, require_writable, show, targets, whole, write_asked
     from gate.writing.phrases import unread
 
     if options.schema:

@@ -16,10 +16,10 @@ import numpy as np
 from gate.commands.simulate.draws import CASE, Draws
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Detectable, Gate, Interval, MetricRules, Show
-from gate.decide.design import by_question, design_of, subjects_of
-from gate.decide.estimates import estimates
-from gate.decide.findings import verdict_of
+from gate.decide.design import by_question, design_of
+from gate.decide.estimates import estimates, subjects_of
 from gate.decide.looks import limits_of, walk
+from gate.decide.report import verdict_of
 from gate.model import Evidence, Verdict
 from gate.stats.rounding import Array
 from gate.units import Quantity, Share

@@ -20,8 +20,8 @@ from gate.config.types import Config
 from gate.document import html, terminal
 from gate.evidence.gather import refuse_duplicates
 from gate.evidence.hosts import machines, run_states
-from gate.evidence.inputs import read_inputs
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
+from gate.evidence.records import read_inputs
 from gate.evidence.runs import config_of, files_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import StudyReport, StudyRun

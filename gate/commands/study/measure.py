@@ -18,15 +18,9 @@ from gate.commands.study.plan import document, introduction, warnings_of
 from gate.config.config_text import Path as Key
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
-from gate.config.treatments import (
-    Planned,
-    bound_runners,
-    bound_sessions,
-    measured_by,
-    shares_of,
-)
+from gate.config.treatments import Planned, bound_runners, bound_sessions, measured_by, shares_of
 from gate.document import terminal
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
+from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, UserError
 from gate.model.case import canonical

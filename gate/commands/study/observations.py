@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from gate.directions import told_or_known
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Better, Execution, Run, UserError
 from gate.model.case import CaseId
 from gate.model.study import Block, Factor, Scale, Setting, Varies

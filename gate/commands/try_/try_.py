@@ -19,7 +19,7 @@ from gate.commands.try_.result import Built, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.types import Config
 from gate.document import terminal
-from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import SIDES, Build, Failure, UserError
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
@@ -44,8 +44,6 @@ from harness.source.trees import open_trees
 _FOLDER = Path(DEFAULT_FOLDER) / "try"
 _SHORT = 0.005
 """Seconds below which the start of a process is most of its time: hyperfine warns below the same."""
-
-
 _UNFIT = 2.0
 """How much longer a trial may take on a host that others use."""
 _TWICE = 1.0, 120.0

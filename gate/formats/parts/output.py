@@ -6,13 +6,11 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import msgspec
 
 from gate.model import Better
 from gate.model.bounds import LARGEST, SMALLEST, out_of_bounds
-from gate.model.digits import FEW, Digits
 from gate.units import meant, to_base
 from gate.writing.plain import visible
 
@@ -83,52 +81,6 @@ def refuse_cut_off(data: bytes, what: str) -> None:
             f"the last line of {what}, {shown(end)}, has no newline at its end, so it may be cut off: end every line "
             "with a newline"
         )
-
-
-N = TypeVar("N", float, Digits)
-
-
-def number(line: bytes, kind: Callable[[bytes], N]) -> N:
-    """Read a number, as a float or as Digits. Raises OutputError: it is none."""
-    try:
-        # float() would take 1_000
-        if b"_" not in line:
-            return kind(line)
-    except ValueError:
-        pass
-    raise OutputError(f"{shown(line)} is not a number")
-
-
-class Numbers:
-    """The values of one metric while they are read, which are Digits as long as few of them differ."""
-
-    def __init__(self, unit: str, most: int = FEW) -> None:
-        """Begin with none, in a base unit; most: of different ones are few."""
-        self.unit, self._values, self._most = unit, list[float](), most
-        self._known: dict[tuple[float | bytes, float], Digits] = {}
-        self._few = True
-
-    def add(self, value: float, scale: float, text: bytes | None = None) -> float:
-        """Keep a value that a scale takes to the base unit; text: as it was written, None: that is gone."""
-        key = value if text is None else text, scale
-        found: float | None = self._known.get(key)
-        if found is None and self._few:
-            found = self._known[key] = (Digits.shortest(value) if text is None else Digits(text)) * scale
-            self._few = len({*self._known.values()}) <= self._most
-        elif found is None:
-            found = value * scale
-        self._values.append(found)
-        return found
-
-    @property
-    def series(self) -> Series:
-        """What was read."""
-        return Series(self.unit, self._values if self._few else [*map(float, self._values)])
-
-
-def plain_metric(units: Mapping[str, str | None]) -> str:
-    """Name the metric of values that come without a name: the only declared one, else time."""
-    return next(iter(units)) if len(units) == 1 else "time"
 
 
 def usable(values: Sequence[float], unit: str) -> bool:

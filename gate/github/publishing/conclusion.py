@@ -11,9 +11,9 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.decide.decided import Decided
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Inputs
+from gate.decide.report import Decided
+from gate.evidence.lines import Inputs
+from gate.evidence.records import MEASUREMENTS
 from gate.github.client import forge_of, token_of
 from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What

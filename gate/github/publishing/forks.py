@@ -15,9 +15,9 @@ from gate.config.config_text import from_tables, project_source
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
-from gate.decide.decided import Decided
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Inputs, Located
+from gate.decide.report import Decided, decide_by
+from gate.evidence.lines import Inputs, Located
+from gate.evidence.records import MEASUREMENTS
 from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Status, parse_left
@@ -27,7 +27,7 @@ from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitis
 from gate.model import Commit, Run, UserError, Whose
 from gate.model.records import Choice, How
 from gate.model.warnings.base import Said
-from gate.planning.deciding import decide_by
+from gate.planning.deciding import next_plan
 from gate.writing.plain import clip, visible
 
 MOST_PARTS = 64
@@ -122,7 +122,7 @@ def decide_foreign(
     judged = sanitise(records, known, policy.config)
     inputs = Inputs(judged, [_FOREIGN], [write_records(judged, folder)])
     try:
-        return decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
+        return decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()), next_plan)
     except UserError as error:
         # such as the same execution twice, with the names that it has
         raise UserError(clip(visible(str(error)), 300)) from None

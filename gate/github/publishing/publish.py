@@ -31,7 +31,7 @@ from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed
 from gate.report import Links
-from gate.report.markdown import comment
+from gate.report.formats import markdown
 from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import grouped
@@ -119,7 +119,7 @@ def _summarise(publication: Publication, environment: Mapping[str, str]) -> Deli
     file = environment.get("GITHUB_STEP_SUMMARY")
     outcome, links = publication.outcome, publication.links
     if publication.report is not None:
-        shown = comment.summary(publication.report, links)
+        shown = markdown.summary(publication.report, links)
     else:
         shown = notice.render(outcome.notices, links) if outcome.notices else ""
         shown += _text(outcome) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
@@ -147,7 +147,7 @@ def body(publication: Publication) -> str:
     """Render the comment, without the marker."""
     asked = f"{asked_line(publication.asked)}\n\n" if publication.asked is not None else ""
     if publication.report is not None:
-        return asked + comment.render(publication.report, publication.links)
+        return asked + markdown.comment(publication.report, publication.links)
     if publication.outcome.notices:
         return asked + notice.render(publication.outcome.notices, publication.links)
     return asked + _text(publication.outcome, LONGEST_ANSWER)

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from gate.evidence.records import Located, RecordError, read
+from gate.evidence.lines import Located, RecordError
+from gate.evidence.records import read
 from gate.model import Execution, HostState, Look, Run, UserError
 from gate.model.case import CaseId, canonical
 from gate.writing.plain import clip, visible

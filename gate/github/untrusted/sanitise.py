@@ -14,7 +14,7 @@ from gate.config.rules import benchmark_rules, better_of, most_builds
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config
 from gate.directions import direction
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.evidence.runs import files_of
 from gate.model.case import CaseId, canonical
 from gate.model.profile import Profile, Unprofiled

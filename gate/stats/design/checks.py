@@ -15,7 +15,7 @@ from gate.model.study import Check, Dependence, Factor
 from gate.stats.design.aliases import Fit, scaled
 from gate.stats.design.coding import Design
 from gate.stats.design.layers import Groups, groups
-from gate.stats.round_ratio import deviations
+from gate.stats.diagnostics import deviations
 from gate.stats.rounding import Array
 from gate.stats.sequential import holm
 from gate.stats.special import fdtrc

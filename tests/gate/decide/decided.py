@@ -11,7 +11,8 @@ from gate.cli.main import main
 from gate.config.config_text import from_tables, read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.decide.report import decide, look
+from gate.decide.report import decide
+from gate.decide.stopping import look
 from gate.evidence.gather import gather
 from gate.model import Finding, Report
 from tests.support.lines import builds, execution, located

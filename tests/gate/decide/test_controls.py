@@ -11,8 +11,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.decide.design import design_of, subjects_of
-from gate.decide.report import controls_of
+from gate.decide.design import design_of
+from gate.decide.estimates import subjects_of
+from gate.decide.facts import controls_of
 from gate.evidence.gather import gather
 from gate.model import Report, Sample
 from gate.model.history import Controls, HistoryRecord

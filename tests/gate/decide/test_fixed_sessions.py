@@ -16,7 +16,8 @@ from gate.config.parse import parse
 from gate.decide.next_steps import next_step
 from gate.model import Report, reasons
 from gate.model.warnings.estimates import DependsOnMachine
-from gate.stats.round_ratio import Rounds, share_variance
+from gate.stats.ratio import Rounds
+from gate.stats.shared_variance import share_variance
 from gate.units import format_share
 from tests.gate.decide import decided as support
 from tests.gate.decide.decided import COUNTS, MEDIAN, Lines, both, counted, on_machines

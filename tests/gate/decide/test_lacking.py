@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.decide.findings import MOST
+from gate.decide.details import MOST
 from gate.decide.report import decide
 from gate.model import Better, Finding, Memory, Round, Sample
 from tests.gate.decide.decided import policy_by

@@ -13,14 +13,13 @@ import pytest
 from gate.config.config_text import ConfigError, from_tables
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.decide.decided import looking
 from gate.decide.report import decide
+from gate.decide.stopping import looking
 from gate.evidence.gather import gather
 from gate.model import Finding, Look, Report, Round, Run, reasons
 from gate.model.warnings.estimates import NotExact
 from gate.report import terminal
-from gate.report.formats import junit
-from gate.report.markdown import comment
+from gate.report.formats import junit, markdown
 from gate.report.page import html
 from tests.gate.decide.decided import TODAY, both, policy_by
 from tests.support import simulate
@@ -276,5 +275,5 @@ def test_every_format_shows_a_limit_a_size_and_the_time_of_builds() -> None:
     lines = [made(side, b, 1000, 10.0 + b / 10) for side in ("base", "head") for b in range(6)]
     tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["time", "size", "build-time"]}}
     found = report([*lines, *timed(0.1)], gate={"limit": "50ms"}, **tables)
-    for said in (html.render(found), comment.render(found), junit.written(found), terminal.render(found)):
+    for said in (html.render(found), markdown.comment(found), junit.written(found), terminal.render(found)):
         assert "limit of 50 ms" in " ".join(said.split()) and "build-time" in said and "size" in said

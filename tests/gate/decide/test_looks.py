@@ -11,7 +11,8 @@ from scipy import stats
 
 from gate.config.rules import Policy
 from gate.config.types import Builds, Config, Detectable, Gate, Plan
-from gate.decide.report import decide, look
+from gate.decide.report import decide
+from gate.decide.stopping import look
 from gate.evidence.budget import looks_of, planned_looks
 from gate.evidence.gather import gather
 from gate.evidence.runs import config_of

@@ -9,7 +9,7 @@ import pytest
 
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.decide.decided import looking
+from gate.decide.stopping import looking
 from gate.model import Finding, FindingMemory, Look, MeanSquare, Memory, MemoryUse, Remembered, Report, Run, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said

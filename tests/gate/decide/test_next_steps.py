@@ -20,7 +20,7 @@ import pytest
 from gate.cli.main import main
 from gate.decide.next_steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
-from gate.report.markdown.comment import entry
+from gate.report.parts import entry
 from gate.words import findings, reports
 from gate.writing.sentences import Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal

@@ -14,7 +14,7 @@ from gate.config.schema import to_tables
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, counting, wanted
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.model import SIDES, Build, Execution, Metric, Record, Run
 from gate.model.warnings.measured import ExecutionsShort
 from gate.units import Duration

@@ -11,18 +11,20 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Gate
-from gate.decide.design import design_of, questions_of, subjects_of
+from gate.decide.design import design_of
+from gate.decide.estimates import questions_of, subjects_of
 from gate.decide.looks import walk
-from gate.decide.report import decide, look
+from gate.decide.report import decide
+from gate.decide.stopping import look
 from gate.evidence.gather import gather
-from gate.evidence.records import Inputs, Located
+from gate.evidence.lines import Inputs, Located
 from gate.formats.google_benchmark import is_sharp
 from gate.model import Case, Commit, Report, Run
 from gate.model.history import CreepRun, Pin
 from gate.model.reasons import Exceeds
 from gate.model.warnings.estimates import CarryOver
 from gate.planning.basis import from_readings
-from gate.stats.estimate import reduce
+from gate.stats.centers import reduce_to
 from gate.units import Quantity, Share
 from tests.support import turns
 from tests.support.lines import execution, located
@@ -292,7 +294,7 @@ def test_the_overall_change_is_that_of_one_view_of_all() -> None:
     found = decide(evidence(cases, looks=False), policy(names=names))
     assert {each.statistic for each in found.findings} == {"typical", "mean"}
     times = [case for case in cases if case.metric == "time"]
-    reduced = [reduce(case.base, case.head, "typical", exact=False) for case in times]
+    reduced = [reduce_to(case.base, case.head, "typical", exact=False) for case in times]
     wanted = np.exp(np.mean([each.head.mean - each.base.mean for each in reduced]))
     assert found.overall[0].ratio.estimate == pytest.approx(float(wanted))
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gate.evidence.hosts import differing, host_names, is_fact, run_states, side_differences, state_changes
-from gate.evidence.records import Located, read
+from gate.evidence.lines import Located
+from gate.evidence.records import read
 from gate.model import Execution, HostState, Metric, Record, Run, Side
 from gate.model.warnings.hosts import FactOfSides, HostEvent, Machine, SidesApart
 from tests.support.lines import execution, text

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from gate.evidence.records import Appender, RecordError, cut_incomplete, cut_torn, read
+from gate.evidence.lines import RecordError
+from gate.evidence.records import Appender, cut_incomplete, cut_torn, read
 from gate.model import Build, Execution, Failure, HostState, Look, Run
 from tests.support.lines import execution, text
 

@@ -9,7 +9,8 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.types import Config
 from gate.evidence.gather import gather
-from gate.evidence.records import Located, read
+from gate.evidence.lines import Located
+from gate.evidence.records import read
 from gate.evidence.runs import EvidenceError, run_of
 from gate.model import SIDES, Evidence, Memory
 from gate.model.warnings.base import Said

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from gate.model import Report
-from gate.report import json, terminal
-from gate.report.formats import junit
-from gate.report.markdown import comment
+from gate.report import json, parts, terminal
+from gate.report.formats import junit, markdown
 from tests.gate.report import examples
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
@@ -18,8 +17,8 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "txt": lambda report: terminal.render(report, width=100),
     "narrow.txt": lambda report: terminal.render(report, width=60),
     "color.txt": lambda report: terminal.render(report, width=100, color=True),
-    "md": comment.render,
-    "summary.md": comment.summary,
+    "md": markdown.comment,
+    "summary.md": markdown.summary,
     "xml": junit.written,
     "json": json.render,
 }
@@ -37,7 +36,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_the_output_is_the_one_that_was_looked_at(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # of a run that does not say when it was
-    monkeypatch.setattr(comment, "today", lambda: datetime.date(2026, 11, 20))
+    monkeypatch.setattr(parts, "today", lambda: datetime.date(2026, 11, 20))
     path = GOLDEN / f"{name}.{kind}"
     got = FORMATS[kind](examples.ALL[name]())
     if os.environ.get("PERFGATE_UPDATE_GOLDEN"):

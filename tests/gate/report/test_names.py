@@ -12,8 +12,7 @@ from gate.document.html import broken
 from gate.model import Failure, Report
 from gate.model.history import Controls
 from gate.report import terminal
-from gate.report.formats import junit
-from gate.report.markdown import comment
+from gate.report.formats import junit, markdown
 from gate.report.measurements import Material
 from gate.report.page import html
 from gate.words import verdict_line
@@ -53,7 +52,7 @@ def test_a_terminal_shows_no_name_twice(width: int) -> None:
 
 
 def test_markdown_shows_no_name_twice() -> None:
-    text = comment.render(long_names())
+    text = markdown.comment(long_names())
     rows = re.findall(r"&nbsp;`([^`]+)`<br>\*\*regression", text)
     assert len({*rows}) == len(rows) == len(NAMES)
     assert all(side in row and queue[:4] in row for row, (side, queue) in zip(rows, WORDS, strict=True))
@@ -105,13 +104,13 @@ def test_settings_and_metrics_stay_apart_too_and_a_list_shortens_its_names_toget
 def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
     alike = [examples.finding("parse", factors={"n": value}) for value in (1, "1", "one")]
     report = msgspec.structs.replace(examples.factors(), findings=alike)
-    for render in (terminal.render, comment.render, html.render, junit.written):
+    for render in (terminal.render, markdown.comment, html.render, junit.written):
         said = escaping.unescape(render(report))
         assert {'n="1"', "n=1", "n=one"} <= set(re.findall(r'n=(?:"1"|1|one)', said)), render
 
 
 def test_every_format_says_how_many_controls_alarmed() -> None:
     report = msgspec.structs.replace(examples.regression(), controls=Controls(count=40, alarmed=2, e_value=1.1))
-    for said in (junit.written(report), comment.render(report), terminal.render(report, every=True)):
+    for said in (junit.written(report), markdown.comment(report), terminal.render(report, every=True)):
         assert "2 of 40 controls showed a regression where nothing differs, 2.5% do by chance" in said
     assert "alarmed" not in terminal.render(report)

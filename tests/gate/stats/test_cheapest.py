@@ -20,8 +20,8 @@ from gate.stats.planning import (
     seconds,
 )
 from gate.stats.power import power
-from gate.stats.round_ratio import expected_degrees
 from gate.stats.sequential import look_rounds, spending
+from gate.stats.shared_variance import expected_degrees
 from tests.support.samples import there
 
 ALPHA = 0.05

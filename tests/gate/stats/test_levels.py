@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gate.stats import levels
-from gate.stats.levels import gap_of, tops_of, variances
+from gate.stats.components import variances
+from gate.stats.levels import gap_of, tops_of
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
 from tests.support.samples import nested
 from tests.support.seeds import seeds

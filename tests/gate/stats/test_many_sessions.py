@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.stats.estimate import Reduced, ratio_of, reduce
-from gate.stats.levels import of_builds, of_rounds, of_shared_sessions
-from gate.stats.ratio import Limits
+from gate.stats.centers import reduce_to
+from gate.stats.levels import Reduced, of_builds, of_rounds, of_shared_sessions
+from gate.stats.ratio import Limits, ratio_of
 from gate.stats.rounding import Array
 from tests.support.samples import nested
 from tests.support.seeds import some
@@ -34,7 +34,7 @@ def measured(rng: np.random.Generator, sessions: int, speeds: float, change: flo
 
 
 def limits(sides: tuple[Sample, Sample], method: str = "fieller-paired", alpha: float = 0.05) -> Limits:
-    return ratio_of(reduce(*sides, None, exact=False), method).limits(alpha)  # type: ignore[arg-type]  # by name
+    return ratio_of(reduce_to(*sides, None, exact=False), method).limits(alpha)  # type: ignore[arg-type]  # by name
 
 
 def width(found: Limits) -> float:
@@ -71,7 +71,7 @@ def quantile(rng: np.random.Generator, sessions: int, change: float = 0.0, ratio
         [rng.normal(0, sd, (sessions, BUILDS, count)) for _ in range(2)] for sd, count in ((0.01, 1), (0.02, 20))
     )
     drawn = [np.exp(of_build + of_value) for of_build, of_value in zip(builds, within, strict=True)]
-    return reduce(side(host * drawn[0]), side(host * of_host * drawn[1]), 0.5, exact=False)
+    return reduce_to(side(host * drawn[0]), side(host * of_host * drawn[1]), 0.5, exact=False)
 
 
 @pytest.mark.parametrize(("sessions", "change"), some([(2, 0.03), (4, 0.03), (2, 0.0), (4, 0.0)], 1))
@@ -90,19 +90,19 @@ def test_a_quantile_over_sessions_covers_and_its_difference_leaves_the_hosts_out
 
 def test_the_step_of_a_timer_is_looked_for_within_a_session() -> None:
     base = side(np.array([[10.0, 11.0], [25.0, 27.0], [17.0, 17.5]]))
-    assert reduce(base, base, None, exact=False).base.gap == 0.5
+    assert reduce_to(base, base, None, exact=False).base.gap == 0.5
     constant = side(np.array([[1000.0, 1000.0], [2000.0, 2000.0]]))
-    assert reduce(constant, constant, None, exact=False).base.gap == 0
-    assert reduce(constant, constant, 0.5, exact=False).base.gap == 0
+    assert reduce_to(constant, constant, None, exact=False).base.gap == 0
+    assert reduce_to(constant, constant, 0.5, exact=False).base.gap == 0
 
 
 def test_sessions_of_two_runs_are_not_one_session() -> None:
     base, head = (side(np.array(values)) for values in ([[3.0, 3.0], [6.0, 6.0]], [[4.0, 4.0], [8.0, 8.0]]))
-    assert reduce(base, head, None, exact=True).exact
-    assert reduce(base, head, None, exact=False).trouble == "no-spread"
+    assert reduce_to(base, head, None, exact=True).exact
+    assert reduce_to(base, head, None, exact=False).trouble == "no-spread"
     apart = Sample(head.values, head.counts, tuple((session, build + 7) for session, build in head.builds))
-    assert not reduce(base, apart, None, exact=True).exact
-    assert reduce(base, apart, None, exact=False).trouble == ""
+    assert not reduce_to(base, apart, None, exact=True).exact
+    assert reduce_to(base, apart, None, exact=False).trouble == ""
     third = side(np.array([[4.0, 4.0], [8.0, 8.0], [5.0, 5.0]]))
     assert (of_shared_sessions(base, third)[2], len(of_shared_sessions(base, third)[1].values)) == ((2,), 4)
     others = Sample(third.values, third.counts, tuple((session, build + 7) for session, build in third.builds))

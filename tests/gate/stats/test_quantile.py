@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from gate.model import QuantileEffect, Sample
-from gate.stats.centers import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
-from gate.stats.estimate import level_variances, reduce
+from gate.stats.centers import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, reduce_to, type8
+from gate.stats.components import level_variances
 from gate.stats.ratio import LogPair, unpaired
 from gate.stats.rounding import Array
 from tests.support.samples import Nested, ends, nested, there
@@ -66,7 +66,7 @@ def test_each_build_gives_the_logarithm_of_its_quantile(tau: float) -> None:
 def test_fewer_than_three_executions_a_build_are_warned_of(executions: int, warned: list[int]) -> None:
     rng = np.random.default_rng(2)
     base, head = (drawn(rng, 4, executions, 40) for _ in range(2))
-    found = reduce(base, head, 0.5, exact=False)
+    found = reduce_to(base, head, 0.5, exact=False)
     assert found.trouble == ""
     said = texts(found.warnings, "few-executions")
     assert [f"rests on {count} start" in text for text, count in zip(said, warned, strict=True)] == [True] * len(warned)

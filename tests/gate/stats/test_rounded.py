@@ -8,11 +8,11 @@ import pytest
 
 from gate.model import Sample
 from gate.stats.bootstrap import bootstrap_ratio
-from gate.stats.estimate import Method, ratio_of, reduce
+from gate.stats.centers import reduce_to
 from gate.stats.fixed_sessions import machine, stacked
 from gate.stats.levels import of_rounds
 from gate.stats.power import needed, worse_ratio
-from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, Tail, rounded
+from gate.stats.ratio import LogPair, MeanPair, Method, Ratio, Rounded, Tail, ratio_of, rounded
 from gate.stats.rounding import Array, unknown_rounding
 from tests.support.samples import ends, nested, there
 
@@ -26,7 +26,7 @@ def side(values: Array | list[float], step: float = 1.0, each: int = 1, sessions
 
 
 def limits(base: Sample, head: Sample, method: Method = "fieller", alpha: float = 0.05) -> tuple[float, float]:
-    found = ratio_of(reduce(base, head, None, exact=False), method).limits(alpha)
+    found = ratio_of(reduce_to(base, head, None, exact=False), method).limits(alpha)
     assert found.kind == "bounded"
     return ends(found)
 
@@ -62,20 +62,20 @@ def test_the_interval_holds_all_values_that_are_written_like_this(method: Method
 
 @pytest.mark.parametrize(("step", "trouble"), [(0.0, "no-spread"), (0.011, "no-spread"), (0.012, ""), (1.0, "")])
 def test_more_than_three_digits_do_not_stay_the_same(step: float, trouble: str) -> None:
-    assert reduce(side([12.0] * 5, step), side([13.0] * 5, step), None, exact=False).trouble == trouble
-    assert reduce(side([12.0] * 30, step, 6), side([13.0] * 30, step, 6), 0.5, exact=False).trouble in (
+    assert reduce_to(side([12.0] * 5, step), side([13.0] * 5, step), None, exact=False).trouble == trouble
+    assert reduce_to(side([12.0] * 30, step, 6), side([13.0] * 30, step, 6), 0.5, exact=False).trouble in (
         trouble, "few-values",
     )  # fmt: skip
 
 
 def test_what_is_alike_or_rounded_in_part() -> None:
     # one side alone may be rounded, and a part of it keeps its step
-    found = reduce(side([12.0] * 5), side([24.01, 24.52, 25.04, 24.33, 23.91], 0.01), None, exact=False)
+    found = reduce_to(side([12.0] * 5), side([24.01, 24.52, 25.04, 24.33, 23.91], 0.01), None, exact=False)
     assert (found.rounding, found.base.gap) == ((0.5, 0.0), 1)
     assert of_rounds(side([12.0] * 5), 3).step == 1
     # quantiles that are alike are bounded though values differ
     values = np.tile([11.0, 12.0, 12.0, 12.0, 13.0] * 8, 5)
-    found = reduce(side(values, each=40), side(values * 2, each=40), 0.5, exact=False)
+    found = reduce_to(side(values, each=40), side(values * 2, each=40), 0.5, exact=False)
     assert not found.trouble
     assert found.rounding == pytest.approx((0.5, 0.5))
     assert there(ratio_of(found, "paired").limits(0.05).low) < 23.5 / 12.5
@@ -158,7 +158,7 @@ def missed(builds: int, sd: float, method: Method, noise: str, reports: int, *, 
             side(np.maximum(np.round(at + sd * NOISES[noise](rng, builds * each)), 0.0), each=each)
             for at in (mean, ratio * mean)
         ]
-        found = reduce(sides[0], sides[1], None, exact=False)
+        found = reduce_to(sides[0], sides[1], None, exact=False)
         assert found.trouble == ""
         for tail in count:
             count[tail] += there(ratio_of(found, method).p(ratio, tail)) < 0.05
@@ -193,6 +193,6 @@ def test_a_doubling_shows_at_any_noise_of_a_step(sd: float) -> None:
     for _ in range(1000):
         mean = rng.uniform(11.5, 12.5)
         sides = [side(np.round(at + sd * rng.normal(0, 1, 5))) for at in (mean, 2 * mean)]
-        p = ratio_of(reduce(sides[0], sides[1], None, exact=False), "fieller").p(1.03, "above")
+        p = ratio_of(reduce_to(sides[0], sides[1], None, exact=False), "fieller").p(1.03, "above")
         seen += p is not None and p < 0.05
     assert seen >= 990

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from gate.model import Sample
-from gate.stats.centers import FEWEST_PAIRS, first_round_noise, squared_error, trimmed_mean, typical_pair
+from gate.stats.centers import FEWEST_PAIRS, first_round_noise, reduce_to, squared_error, trimmed_mean, typical_pair
 from gate.stats.components import remember
-from gate.stats.estimate import ratio_of, reduce
+from gate.stats.ratio import ratio_of
 from gate.stats.rounding import Array
 from tests.support.samples import ends, nested, there
 from tests.support.turns import of_starts
@@ -62,7 +62,7 @@ def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     steps = np.diff(np.sort(base.ravel())).min(), np.diff(np.sort(head.ravel())).min()
     centers = [math.exp(np.mean(middles) + by * np.mean(ratios) / 2) for by in (-1, 1)]
     assert [each.gap for each in pair] == pytest.approx([s / c for s, c in zip(steps, centers, strict=True)])
-    found = reduce(of_starts(base), of_starts(head), "typical", exact=False)
+    found = reduce_to(of_starts(base), of_starts(head), "typical", exact=False)
     wanted = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
     limits = ends(ratio_of(found, "paired").limits(0.05))
     assert limits == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
@@ -112,13 +112,15 @@ def test_a_missing_execution_leaves_the_others_their_neighbours(
 
 def test_what_has_no_logarithm_or_no_partner_has_no_ratio() -> None:
     one, zero = of_starts(np.ones((3, 4))), of_starts(np.array([[1.0] * 4] * 2 + [[1.0, 0.0, 1.0, 1.0]]))
-    assert reduce(one, zero, "typical", exact=False).trouble == "zero-quantile"
-    assert reduce(one, of_starts(-np.ones((3, 4))), "typical", exact=False).trouble == "negative"
-    assert reduce(lists([[1.0], [2.0]]), lists([[1.0], [2.0]], first=2), "typical", exact=False).trouble == "no-rounds"
-    assert reduce(one, of_starts(np.ones((1, 4))), "typical", exact=False).trouble == "one-unit"
-    assert reduce(one, one, "typical", exact=False).trouble == "no-spread"
+    assert reduce_to(one, zero, "typical", exact=False).trouble == "zero-quantile"
+    assert reduce_to(one, of_starts(-np.ones((3, 4))), "typical", exact=False).trouble == "negative"
+    assert (
+        reduce_to(lists([[1.0], [2.0]]), lists([[1.0], [2.0]], first=2), "typical", exact=False).trouble == "no-rounds"
+    )
+    assert reduce_to(one, of_starts(np.ones((1, 4))), "typical", exact=False).trouble == "one-unit"
+    assert reduce_to(one, one, "typical", exact=False).trouble == "no-spread"
     # counts are compared as numbers, whatever is asked for
-    assert reduce(one, of_starts(2 * np.ones((3, 4))), "typical", exact=True).exact
+    assert reduce_to(one, of_starts(2 * np.ones((3, 4))), "typical", exact=True).exact
 
 
 def test_the_noise_of_a_view_is_that_of_its_first_round() -> None:

@@ -10,7 +10,7 @@ import pytest
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.types import Config
-from gate.decide.design import asked_of
+from gate.decide.estimates import asked_of
 from gate.evidence.gather import gather
 from gate.model import Build, Record
 from gate.store.learning import costs_of, learn, setup_of, setups_of

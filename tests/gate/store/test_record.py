@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from gate.cli.groups import RulesOptions
-from gate.evidence.inputs import read_inputs
+from gate.evidence.records import read_inputs
 from gate.model import Level, UserError
 from gate.model.history import HistoryRecord
 from gate.planning.deciding import decide_inputs

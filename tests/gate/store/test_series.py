@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from gate.cli.groups import RulesOptions
-from gate.decide.decided import Decided
-from gate.decide.report import decide
-from gate.evidence.inputs import read_inputs
+from gate.decide.report import Decided, decide
+from gate.evidence.records import read_inputs
 from gate.model.case import CaseId
 from gate.model.history import Change, HistoryRecord
 from gate.planning.deciding import decide_inputs

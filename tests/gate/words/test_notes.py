@@ -12,7 +12,7 @@ from gate.model import Finding, Report, reasons
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
 from gate.report import terminal
-from gate.report.markdown import comment
+from gate.report.formats import markdown
 from gate.report.measurements import Material
 from gate.report.page import html
 from gate.words import notes
@@ -22,8 +22,8 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "text 60": lambda report: terminal.render(report, width=60),
     "text 100": lambda report: terminal.render(report, width=100),
     "text 200, all": lambda report: terminal.render(report, width=200, every=True),
-    "comment": comment.render,
-    "summary": comment.summary,
+    "comment": markdown.comment,
+    "summary": markdown.summary,
 }
 
 

@@ -10,7 +10,7 @@ from gate.model import Build, Commit, Cost, Counts, Finding, LookFacts, Report, 
 from gate.model.records import FullBuilds, FullKind
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report import terminal
-from gate.report.markdown import comment
+from gate.report.formats import markdown
 from gate.report.page import html
 from gate.words import numbers, reports, verdict_line
 from gate.words.builds import say_builds, say_why
@@ -143,7 +143,7 @@ def test_another_command_of_head_stands_in_the_headline_of_every_format() -> Non
     assert verdict_line.text(report).endswith(f"; {ran}; {made}")
     plain = " ".join(terminal.render(report).split())
     assert plain.index(ran) < plain.index("lower is better")
-    assert ran.replace("`", "&#96;") in comment.render(report).splitlines()[0]
+    assert ran.replace("`", "&#96;") in markdown.comment(report).splitlines()[0]
     page = html.render(report)
     assert ran in page[page.index("<h1>") : page.index("</h1>")]
 
@@ -218,5 +218,5 @@ def test_the_line_has_the_total_and_every_part_that_counts() -> None:
 def test_every_format_says_it_where_it_is_known() -> None:
     found = costing(COST)
     assert f"time      {SAID}" in terminal.render(found, width=200, every=True)
-    assert f"time: {SAID}" in entities.unescape(comment.render(found)) and SAID in html.render(found)
+    assert f"time: {SAID}" in entities.unescape(markdown.comment(found)) and SAID in html.render(found)
     assert [spent(each) for each in (None, cost(), cost(measure=0.0), cost(measure=float("nan")))] == [""] * 4

@@ -11,10 +11,9 @@ from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
 from gate.model.report import View
 from gate.report import json, terminal
-from gate.report.formats import junit
-from gate.report.markdown import comment
-from gate.report.markdown.comment import accept
+from gate.report.formats import junit, markdown
 from gate.report.page import html
+from gate.report.parts import accept
 from gate.words import findings as finding_words
 from gate.words import verdict_line, views
 from tests.gate.report import examples
@@ -79,7 +78,7 @@ def test_the_sentence_of_a_finding_names_its_view_and_not_time_alone() -> None:
 
 RENDERED: dict[str, Callable[[Report], str]] = {
     "text": lambda report: terminal.render(report),
-    "comment": comment.render,
+    "comment": markdown.comment,
     "page": html.render,
     "junit": junit.written,
     "json": json.render,
@@ -128,7 +127,7 @@ def test_a_limit_that_another_view_breaks_is_said_where_people_read() -> None:
     beyond = replace(shown, beside=[replace(shown.beside[0], verdict="regression", reason=broken)])
     for found in (shown, beyond):
         report = examples.report("regression", [found])
-        said = [" ".join(write(report).split()) for write in (terminal.render, comment.render, html.render)]
+        said = [" ".join(write(report).split()) for write in (terminal.render, markdown.comment, html.render)]
         assert ["head is above the limit of 50 ms" in text for text in said] == [found is beyond] * 3
         # at first sight, in each format
         first = "parse, wall time: head is above the limit of 50 ms" in verdict_line.text(report)
@@ -146,7 +145,7 @@ def test_a_broken_limit_is_said_with_the_value_of_head_in_every_format(threshold
         "head is 119.8 ms, above the limit of 50 ms with 99.84% confidence: regression; 18.0% slower (16.0% to 20.0%)"
     )
     assert finding_words.conclusion(found).startswith(said)
-    for write in (terminal.render, comment.render):
+    for write in (terminal.render, markdown.comment):
         assert "regression (limit 50 ms)" in write(report).replace("**", "")
     assert '<span class="sub">limit 50 ms</span>' in html.render(report)
     assert f'<failure message="{said}' in junit.written(report)

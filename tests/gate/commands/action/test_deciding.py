@@ -88,7 +88,7 @@ def test_an_outcome_that_measured_code_left_does_not_stand(
 def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
     tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("gate.report.markdown.comment.summary", "gate.github.publishing.publish.annotated"):
+    for name in ("gate.report.formats.markdown.summary", "gate.github.publishing.publish.annotated"):
         monkeypatch.setattr(name, mock.Mock(side_effect=RuntimeError("a fault")))
     done = job.run(command="publish", runs=downloaded(tmp_path, measured("a", head=1.5)))
     assert (done.code, done.outputs["verdict"]) == (1, "regression")

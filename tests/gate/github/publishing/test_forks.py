@@ -13,8 +13,9 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from gate.decide.decided import Decided
-from gate.evidence.records import Inputs, read
+from gate.decide.report import Decided
+from gate.evidence.lines import Inputs
+from gate.evidence.records import read
 from gate.github.event import Event, SourceRepository, SourceRun, accepted_by, queued
 from gate.github.publishing.conclusion import conclude_on
 from gate.github.publishing.forks import MovedOnError, decide_foreign, pull_of

@@ -13,7 +13,7 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.types import Config
 from gate.evidence.gather import gather
-from gate.evidence.records import Located
+from gate.evidence.lines import Located
 from gate.github.untrusted.read import Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose

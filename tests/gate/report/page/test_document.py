@@ -16,7 +16,7 @@ from gate.model.evidence import Sample
 from gate.model.profile import Frame
 from gate.plots.picture import room
 from gate.report import terminal
-from gate.report.markdown import comment
+from gate.report.formats import markdown
 from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.page.findings import command_of, draws, forest_of, level_rows
@@ -245,7 +245,7 @@ def test_the_section_has_functions_what_moved_and_what_is_not_shown() -> None:
 
 def test_no_name_becomes_markup() -> None:
     report = hostile()
-    for render in (html.render, comment.render, terminal.render):
+    for render in (html.render, markdown.comment, terminal.render):
         text = render(report)
         assert not any(evil in text for evil in ("<script>alert", "\x1b[31m", "\u202e"))
 

@@ -194,7 +194,7 @@ def test_what_does_not_exist_is_never_a_number() -> None:
 def test_the_terminal_needs_no_template_engine() -> None:
     import subprocess
 
-    modules = "gate.report.page.html, gate.report.json, gate.report.markdown.comment, gate.report.terminal"
+    modules = "gate.report.page.html, gate.report.json, gate.report.formats.markdown, gate.report.terminal"
     code = f"import sys, {modules}\nprint('jinja2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "False\n"

@@ -15,11 +15,10 @@ from gate.model import Finding, Report, Whose, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.measured import ExecutionsShort, TwoPrograms
-from gate.report import Links, terminal
-from gate.report.formats import junit
-from gate.report.markdown import comment as markdown
-from gate.report.markdown.comment import entry
+from gate.report import Links, parts, terminal
+from gate.report.formats import junit, markdown
 from gate.report.page import html
+from gate.report.parts import entry
 from gate.words.notes import weigh
 from gate.words.short_names import WHOLE
 from tests.gate.report import examples, gfm
@@ -70,7 +69,7 @@ def findings_in(seen: gfm.Seen) -> list[list[str]]:
 
 def test_a_comment_folds_all_but_the_verdict_the_table_and_what_failed() -> None:
     for name, build in examples.ALL.items():
-        text = markdown.render(build(), LINKS)
+        text = markdown.comment(build(), LINKS)
         outside = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
         # one line of verdict, a caption, and where nothing goes with it the next step
         loose = [line for line in outside.splitlines() if line and not line.startswith(("|", "-", "  -"))]
@@ -84,14 +83,14 @@ def test_the_next_step_has_the_options_of_the_command_line() -> None:
     whose = Whose("base", sets=("plan.builds=5", "gate.threshold=5%"))
     by_options = replace(regression, policy=replace(regression.policy, whose=whose))
     said = "<code>perfgate check --set plan.builds=5 --set gate.threshold=5% --benchmark parse-large</code>"
-    assert said in markdown.render(by_options, LINKS)
+    assert said in markdown.comment(by_options, LINKS)
     typed = replace(regression.run, typed=["check", "--build", "make", "--", "./sum"])
     of_a_command = replace(regression, run=typed)
-    assert "<b>Next</b>: Fix the regression, or accept it" in markdown.render(of_a_command, LINKS)
+    assert "<b>Next</b>: Fix the regression, or accept it" in markdown.comment(of_a_command, LINKS)
 
 
 def test_nothing_is_said_twice() -> None:
-    lines = [line.strip(" -") for line in markdown.render(examples.regression(), LINKS).splitlines() if len(line) > 40]
+    lines = [line.strip(" -") for line in markdown.comment(examples.regression(), LINKS).splitlines() if len(line) > 40]
     # a warning of two findings stands with both
     said = [line for line in lines if not line.startswith("host drift")]
     assert len(said) == len(set(said))
@@ -102,7 +101,7 @@ def test_nothing_is_said_twice() -> None:
 
 @pytest.mark.parametrize("name", examples.ALL)
 def test_no_example_brings_markup(name: str) -> None:
-    assert_harmless(markdown.render(examples.ALL[name]()))
+    assert_harmless(markdown.comment(examples.ALL[name]()))
 
 
 def test_no_name_brings_markup_and_each_is_seen_as_plain_text() -> None:
@@ -159,13 +158,13 @@ def test_what_the_escapes_are() -> None:
 
 
 def test_links_are_only_addresses_of_the_web() -> None:
-    text = markdown.render(examples.regression(), LINKS)
+    text = markdown.comment(examples.regression(), LINKS)
     assert gfm.read(text).links == [LINKS.report, LINKS.run]
     assert "report.html" not in text
-    only_run = gfm.read(markdown.render(examples.regression(), Links(run=LINKS.run)))
+    only_run = gfm.read(markdown.comment(examples.regression(), Links(run=LINKS.run)))
     assert only_run.links == [LINKS.run]
     assert "The full report, report.html, is among the artifacts of the workflow run." in only_run.text
-    assert gfm.read(markdown.render(examples.regression(), Links())).links == []
+    assert gfm.read(markdown.comment(examples.regression(), Links())).links == []
     assert link("x", "javascript:alert(1)") is None
     assert gfm.read(link("x", "https://e.example/a b)(c)<d>?e=1&f=`|2&lt;") or "").links == [
         "https://e.example/a%20b%29%28c%29%3Cd%3E?e=1&f=%60%7C2&lt;"
@@ -173,9 +172,9 @@ def test_links_are_only_addresses_of_the_web() -> None:
 
 
 def test_a_short_table_is_whole_and_a_long_one_shows_ten_rows() -> None:
-    short_one = markdown.render(examples.passing())
+    short_one = markdown.comment(examples.passing())
     assert short_one.count("<br>same (within 3%) |") == 2
-    head, _, rest = markdown.render(examples.many(1000)).partition("<details>")
+    head, _, rest = markdown.comment(examples.many(1000)).partition("<details>")
     rows = findings_in(gfm.read(head))
     assert len(rows) == 40 and sum(row[0].endswith("regression") for row in rows) == 10
     assert not any(row[0].endswith("(within 3%)") for row in rows)
@@ -197,7 +196,7 @@ def test_no_change_of_a_large_suite_stands_behind_noise() -> None:
         else examples.finding(name.format(("io", "lexer", "parser")[i % 3], i))
         for i in range(400)
     ]
-    text = markdown.render(examples.report("regression", found))
+    text = markdown.comment(examples.report("regression", found))
     assert text.startswith("❌ **Regression**: `io/BenchmarkSomethingRatherLong0")
     head, *folds = text.partition("\n\nWhat was")[0].split("<details><summary>")
     verdicts = [re.sub(".*[0-9]", "", row[0]) for row in findings_in(gfm.read(head))]
@@ -221,7 +220,7 @@ def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() 
     # what is said of thirty benchmarks is said once
     first = "hosting-page-0: base has 9 and head 10 of 10 starts; likewise hosting-page-1, hosting-page-2, "
     assert found[2].startswith(first) and found[2].endswith(" and 9 more")
-    text = markdown.render(examples.report("pass", [examples.finding()], warnings=[calibrate, *partial, *important]))
+    text = markdown.comment(examples.report("pass", [examples.finding()], warnings=[calibrate, *partial, *important]))
     listed = text.partition("<summary>4 warnings</summary>")[2].partition("</details>")[0].strip().splitlines()
     assert "throttled" in listed[1] and "not calibrated" in listed[-1]
 
@@ -267,7 +266,7 @@ LONG = {
 @pytest.mark.parametrize("name", some(LONG, 2, pytest.mark.nightly))
 def test_a_long_report_stays_within_github_limits_and_says_what_is_left_out(name: str) -> None:
     report = LONG[name]()
-    comment, whole = markdown.render(report, LINKS), markdown.summary(report, LINKS)
+    comment, whole = markdown.comment(report, LINKS), markdown.summary(report, LINKS)
     assert size(comment) <= 60_000 and size(whole) <= 900_000
     # parsing the largest takes seconds, and it is made like the others
     for text in (comment, whole) if name != "10,000 findings" else (comment,):
@@ -283,7 +282,7 @@ def test_a_long_report_stays_within_github_limits_and_says_what_is_left_out(name
 @pytest.mark.parametrize("name", ["everything", "1,000 findings"])
 def test_any_limit_is_kept_and_the_verdict_is_never_dropped(name: str) -> None:
     for limit in (100, 5_000, 20_000):
-        text = markdown.render(LONG[name](), LINKS, limit=limit)
+        text = markdown.comment(LONG[name](), LINKS, limit=limit)
         assert size(text) <= limit
         assert text.startswith(("❌ **Regression**: ", "Regression"))
         assert not gfm.read(text).unbalanced
@@ -291,9 +290,9 @@ def test_any_limit_is_kept_and_the_verdict_is_never_dropped(name: str) -> None:
 
 @pytest.mark.endtoend
 def test_room_is_used_before_anything_is_left_out() -> None:
-    assert size(markdown.render(examples.many(1000))) > 59_000
+    assert size(markdown.comment(examples.many(1000))) > 59_000
     assert size(markdown.summary(LONG["everything"]())) > 890_000
-    assert "Left out" not in markdown.render(examples.many(300))
+    assert "Left out" not in markdown.comment(examples.many(300))
 
 
 # --- the summary of a job -------------------------------------------------------------------------------------------
@@ -304,7 +303,7 @@ def test_a_summary_has_all_findings_and_as_few_as_a_comment_at_first_sight() -> 
     rows = [row for row in gfm.read(text).rows if len(row) == 4 and row[0] != "benchmark"]
     assert len(rows) == 500
     assert all(row[0].endswith("regression") for row in rows[:3]) and rows[-1][0].endswith("(within 3%)")
-    assert markdown.render(examples.many(500)).startswith(text.partition("\n\n<details>")[0])
+    assert markdown.comment(examples.many(500)).startswith(text.partition("\n\n<details>")[0])
     # the details of all, and not of the rows alone that are seen at first
     accepted = examples.report("regression", [examples.accepted(f"case-{i}") for i in range(40)])
     assert "<summary>Details of 40 results</summary>" in markdown.summary(accepted)
@@ -355,29 +354,29 @@ def test_its_size_is_the_estimate_rounded_up() -> None:
 def test_at_most_three_are_shown_and_only_of_regressions() -> None:
     from_zero = examples.report("regression", [examples.regressed(ratio=examples.interval(None, None, "withheld"))])
     for without in (examples.passing(), examples.only_failures(), from_zero):
-        assert TITLE not in markdown.render(without)
-    one = markdown.render(examples.regression())
+        assert TITLE not in markdown.comment(without)
+    one = markdown.comment(examples.regression())
     assert "in the rules that decide: base (perfgate.toml of main)." in gfm.read(one).text
     assert re.findall(r'benchmark = "(.*)"', one) == ["parse-large"]
     blocks = re.findall(r"```toml\n(.*?)```", one, re.DOTALL)
     assert {each.until for block in blocks for each in pasted(block).accept} == {datetime.date(2027, 1, 15)}
-    many = markdown.render(examples.many())
+    many = markdown.comment(examples.many())
     assert many.count("[[accept]]\n") == 3 and "Write the others in the same way." in many
 
 
 def test_of_a_run_that_does_not_say_when_it_was_an_entry_ends_by_today(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markdown, "today", lambda: datetime.date(2026, 11, 20))
+    monkeypatch.setattr(parts, "today", lambda: datetime.date(2026, 11, 20))
     for created in (None, "", "some day", "9999-12-31T23:59:59Z"):
         undated = replace(examples.regression(), run=examples.run_facts(created=created))
-        assert "until = 2027-01-15" in markdown.render(undated)
+        assert "until = 2027-01-15" in markdown.comment(undated)
 
 
 def test_two_given_programs_have_no_rules_to_add_to() -> None:
     report = examples.report("regression", [examples.regressed()], warnings=[TwoPrograms()])
-    assert "[[accept]]" not in markdown.render(report)
+    assert "[[accept]]" not in markdown.comment(report)
     # beside what was compared, once; of an error there is no verdict to be careful with
     failed = replace(report, findings=[], verdict="error")
-    for form in (terminal.render, markdown.render, junit.written, html.render):
+    for form in (terminal.render, markdown.comment, junit.written, html.render):
         assert " ".join(form(report).partition("<script")[0].split()).count("another build of either may differ") == 1
         assert "another build" not in form(failed).partition("<script")[0]
 
@@ -386,5 +385,5 @@ def test_a_gate_without_a_file_needs_one_for_an_entry() -> None:
     firsts = {COMMAND_LINE: "Write perfgate.toml by `--save`, and add to it", "perfgate.toml": "Add to perfgate.toml"}
     for name, first in firsts.items():
         policy = examples.policy(whose=Whose(kind="named", name=name))
-        part = markdown.accept(examples.report("regression", [examples.regressed()], policy=policy))
+        part = parts.accept(examples.report("regression", [examples.regressed()], policy=policy))
         assert part.opening.startswith(f"{first}, with your reason")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.evidence.foreign import is_plain, named
-from gate.evidence.inputs import read_inputs
+from gate.evidence.records import read_inputs
 from gate.model import UserError
 from tests.support.lines import builds, text
 

@@ -8,22 +8,12 @@ import pytest
 from scipy import special, stats
 
 from gate.commands.simulate.draws import SHAPES
-from gate.stats.round_ratio import (
-    DISTANCE_LEVEL,
-    F_LEVEL,
-    FEWEST_CASES,
-    INDEPENDENT,
-    KEYED,
-    UNKNOWN,
-    Rounds,
-    expected_degrees,
-    is_paired,
-    least_correlation,
-    rounds_of,
-    share_variance,
-    wider,
-)
+from gate.stats.diagnostics import DISTANCE_LEVEL, F_LEVEL, wider
+from gate.stats.planning import INDEPENDENT, KEYED, UNKNOWN, is_paired
+from gate.stats.prior import least_correlation
+from gate.stats.ratio import Rounds, rounds_of
 from gate.stats.rounding import Array
+from gate.stats.shared_variance import FEWEST_CASES, expected_degrees, share_variance
 from tests.support.samples import there, tops
 from tests.support.seeds import some
 

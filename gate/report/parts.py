@@ -1,30 +1,32 @@
-"""The parts of a comment and of a job summary: lists and tables of which as many lines are shown as there is room."""
+"""Parts of a comment and of a job summary, of which as many lines are shown as there is room; and what to paste."""
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 
 import msgspec
 
-from gate.decide.importance import is_changed, plain
-from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, row, short, size
-from gate.model import Finding, RatioInterval, Recorded, Report
-from gate.model.case import MEAN, TYPICAL
-from gate.model.names import ACTIVE
+from gate.config.config_text import COMMAND_LINE
+from gate.decide.importance import ordered
+from gate.decide.policy import today
+from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, short, size
+from gate.model import Finding, Recorded, Report
+from gate.model.reasons import BeyondLimit
 from gate.units import plural
-from gate.words import bars, failures, notes, numbers, reports, sameness, views
 from gate.words import explanations as words
+from gate.words import failures, notes, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.notes import Shared, shared
+from gate.words.reports import is_of_programs
 from gate.words.short_names import WHOLE, Names
+from gate.writing.amounts import known
 from gate.writing.last_lines import last_lines
-from gate.writing.phrases import machine, more_are
+from gate.writing.phrases import more_are
 
-NO_BREAK = "\u00a0"
-"""The blank of a bar: a narrow column breaks at others."""
-_BAR = 21
 _TEXT = 400
 _NAMED = 20
 # of the tags and blank lines around a part, and of what its title gets when it is cut
@@ -78,165 +80,10 @@ def fit(parts: Sequence[Part], room: int) -> tuple[list[Part], list[str]]:
     return shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds]
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
-
-
-class Marked(msgspec.Struct, frozen=True):
-    """What all rows of findings have in common, which stands beside the tables and not in them."""
-
-    scale: bars.Scale
-    quantity: str | None
-    better: str | None
-    threshold: str | None
-    names: Names
-    """Of the whole report."""
-
-
-def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
-    """Find what a column would repeat, and the scale of the bars of all tables."""
-    return Marked(
-        bars.scale(findings),
-        reports.uniform(map(finding_words.quantity, findings)),
-        reports.uniform(f.better for f in findings),
-        reports.uniform(map(numbers.threshold, findings)),
-        Names(report),
-    )
-
-
-def tabled(
-    title: str, noun: str, head: Sequence[str], rows: Iterable[Iterable[Sequence[str]]], share: float = 1.0
-) -> Part:
-    """Write a table of the rows of each thing; a title that begins with ">" is that of numbers."""
-    lines = "|".join("--:" if each.startswith(">") else ":--" for each in head)
-    opening = f"{row(*(each.removeprefix('>') for each in head))}\n|{lines}|\n"
-    return Part(title, noun, [Md("\n".join(row(*cells) for cells in each)) for each in rows], share, opening)
-
-
-def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
-    """Write findings as a table, each with a bar of its interval against the threshold."""
-    confidence = reports.confidence(findings)
-    rows = []
-    for finding in findings:
-        # a phone shows the first two columns
-        verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
-        verdict += f"<br>{numbers.MAY_REGRESS}" if finding.may_regress else ""
-        quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
-        name = f"{bars.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
-        cells = [
-            f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
-            f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
-            _change(finding, finding.ratio, confidence),
-            *([] if common.threshold else [escape(numbers.threshold(finding))]),
-            _values(finding),
-        ]
-        rows.append([cells])
-    head = ["benchmark", f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`", reports.titled(confidence)]
-    head += [*([] if common.threshold else ["threshold"]), "base → head"]
-    table = tabled(title, "result", head, rows, share)
-    return msgspec.structs.replace(table, kinds=[*map(numbers.word, findings)])
-
-
-def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Finding]]:
-    """Divide findings into those to show at first sight and the rest.
-
-    A short table is shown whole; of a long one what changed, so many rows of each verdict.
-    """
-    if len(found) <= rows:
-        return [*found], []
-    shown: list[Finding] = []
-    count: Counter[str] = Counter()
-    for each in filter(is_changed, found):
-        count[each.verdict] += 1
-        shown += [each] if count[each.verdict] <= rows else []
-    first = {*map(id, shown)}
-    return shown, [each for each in found if id(each) not in first]
-
-
-def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Part]:
-    """Write the rows that are not shown at first sight: what changed, what is too noisy, all others."""
-    changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
-    tables = []
-    for own in (changed, noisy, [*filter(plain, rest)]):
-        words = [*map(numbers.word, own)]
-        title = ", ".join(numbers.counted(words, words if own is changed else ()))
-        tables += [findings_table(title, own, common, share / 3)] if own else []
-    return tables
-
-
-def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
-    """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
-    found = [each for each in findings if each.sessions]
-    change = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
-    rows = []
-    for f in found:
-        name = f"{named(f, names)} {_quantity(f, f.statistic)}"
-        each = [(code(machine(at.session, at.host)), _change(f, at.ratio), str(at.rounds)) for at in f.sessions]
-        rows.append([(name, *cells) for cells in each])
-    title = f"Each machine by itself: {plural(len(found), 'result')}"
-    return tabled(title, "result by machine", ["benchmark", "machine", change, ">rounds"], rows, share)
-
-
-def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
-    """Write the metrics that are shown and not decided as a table."""
-    head = ["benchmark", "metric", reports.titled(reports.confidence(recorded)), "base → head"]
-    title = f"{plural(len(recorded), 'metric')} recorded, not decided"
-    rows = [
-        [(named(each, names), brief(views.metric_name(each.metric), 40), _change(each, each.ratio), _values(each))]
-        for each in recorded
-    ]
-    return tabled(title, "recorded metric", head, rows, share)
-
-
-def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
-    """Write the views that did not decide as a table, with why another one did."""
-    found = [each for each in findings if each.beside]
-    rows = []
-    for f in found:
-        name = f"{named(f, names)}<br>{escape(views.clause(f))}"
-        called = [
-            f"{escape(views.called(each, f))}<br>{escape(numbers.verdict_of(each) + views.broken_limit(each))}"
-            for each in f.beside
-        ]
-        rows.append(
-            [(name, of, _change(each, each.ratio), _values(each)) for of, each in zip(called, f.beside, strict=True)]
-        )
-    title = f"Other views, which did not decide: {plural(len(found), 'benchmark')}"
-    head = ["benchmark", "other view", "change (interval)", "base → head"]
-    return tabled(title, "benchmark with other views", head, rows, share)
-
-
 def named(case: Finding | Recorded, names: Names) -> Md:
     """Write the benchmark, without what all names begin with, and its factors."""
     settings, name = names.settings(case, NAME), code(names.tail(case.benchmark), WHOLE)
     return Md(f"{name} {code(settings)}" if settings else name)
-
-
-def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) -> Md:
-    # a tail stands out from the mean of the same metric
-    note = "<br>higher is better" if better and case.better == "higher" else ""
-    view = case.view if isinstance(case, Finding) else None
-    if isinstance(case, Finding) and view is not None and view.why != "sharper":
-        return Md(f"<br>{escape(views.clause(case))}{note}")
-    if view is not None or case.metric == ACTIVE or statistic == TYPICAL:
-        return Md(f"{unbroken(finding_words.quantity(case))}{note}")
-    shown = brief(statistic, 12) if statistic == MEAN else f"**{brief(statistic, 12)}**"
-    return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
-
-
-def _change(case: Finding | Recorded, ratio: RatioInterval, column: float | None = None) -> Md:
-    """Write a change with its interval; column: the confidence that its title names."""
-    said = numbers.interval(ratio) if column is None else numbers.interval_in(ratio, column)
-    return Md(numbers.in_points(case, f"{escape(numbers.change(ratio))} ({unbroken(said)})"))
-
-
-def _values(case: Finding | Recorded) -> Md:
-    base, head = numbers.both_values(case)
-    return Md(f"{unbroken(base)} → {unbroken(head)}")
-
-
-def unbroken(text: str) -> Md:
-    """Escape a short text that stays on one line of a table."""
-    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------
@@ -337,3 +184,87 @@ def why(report: Report, most: int, width: int, names: Names) -> list[Md]:
     texts += [Md(f"- {prose(words.unprofiled(each, names))}") for each in report.unprofiled[:most]]
     left = len(report.explanations[most:]) + len(report.unprofiled[most:])
     return [*texts, *([escape(f"{more_are(left, 'profile')} in the report.")] if left and most else [])]
+
+
+# --- entries that let the regressions of a report through -------------------------------------------------------------
+
+_ENTRIES = 3
+# one that holds a name made to be long is no help
+_LONGEST = 2000
+_ACCEPTED = datetime.timedelta(weeks=8)
+"""From the day of the run on: an entry must have an end, which whoever pastes it may change."""
+
+
+def accept(report: Report, share: float = 1.0) -> Part:
+    """Write at most three entries, for the regressions that matter most; none where a size cannot be told."""
+    several = Counter(f.benchmark for f in report.findings)
+    regressed = (f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None)
+    # two given programs have no rules that an entry could be in
+    found = [] if is_of_programs(report) else [f for f in regressed if not isinstance(f.reason, BeyondLimit)]
+    until = _until(report.run.created)
+    entries: dict[str, None] = {}
+    for f in found:
+        alone = several[f.benchmark] == 1
+        # any view of the benchmark may show the regression the next time
+        entries |= dict.fromkeys(entry(f, until, alone=alone, view=view) for view in ([f] if alone else f.views))
+    kept = [text for text in entries if len(text) <= _LONGEST][:_ENTRIES]
+    more = " Write the others in the same way." if len(kept) < len(entries) else ""
+    whose = report.policy.whose
+    file, later = "Add to perfgate.toml", f" once it is in the rules that decide: {brief(report.policy.source, 200)}"
+    if whose is not None and whose.name == COMMAND_LINE:
+        file, later = "Write perfgate.toml by `--save`, and add to it", " in checks by that file"
+    opening = f"{file}, with your reason; `until` is the last day it holds. It takes effect{later}.{more}\n\n"
+    return Part(
+        "To accept a known regression", "entry to paste", [block(text, "toml") for text in kept], share, opening, "\n\n"
+    )
+
+
+def entry(finding: Finding, until: datetime.date, *, alone: bool, view: Finding | None = None) -> str:
+    """Write an entry of TOML that covers a regression of the size that was estimated, up to a day.
+
+    alone: the benchmark has no other finding, which the entry would cover as well. view: that it is for; None: the one
+    that decided.
+    """
+    which = [("benchmark", finding.benchmark)]
+    if not alone:
+        own = view or finding
+        which += [("metric", own.metric), ("statistic", own.statistic)]
+    # round up to whole percents, or to two digits below 1%; 8% may have become 8.000000000000007%
+    percent = round((_size(finding) or 0.0) * 100, 9)
+    places = 0 if percent >= 1 else 1 - math.floor(math.log10(max(percent, 1e-9)))
+    up_to = f"{math.ceil(percent * 10**places) / 10**places:.{places}f}%"
+    lines = ["[[accept]]", *(f"{key} = {_quoted(name)}" for key, name in which), f'up_to = "{up_to}"']
+    return "\n".join([*lines, f"until = {until}", 'reason = "..."'])
+
+
+def _until(created: str | None) -> datetime.date:
+    """Return when an entry ends, by the day of a run; by today where it does not say, or says what cannot be."""
+    try:
+        return datetime.date.fromisoformat((created or "")[:10]) + _ACCEPTED
+    except (ValueError, OverflowError):
+        return today() + _ACCEPTED
+
+
+def _size(finding: Finding) -> float | None:
+    """Return by how much head is worse, as `up_to` takes it."""
+    ratio = finding.ratio.estimate
+    if not known(ratio) or ratio <= 0:
+        return None
+    size = (ratio if finding.better == "lower" else 1 / ratio) - 1
+    return size if size > 0 else None
+
+
+def _quoted(name: str) -> str:
+    """Write a name as a string of TOML, visible on one line: a glob that means no other name."""
+    literal = "".join(f"[{c}]" if c in "*?[" else c for c in name) if any(c in "*?" for c in name) else name
+    text = ""
+    for character in literal:
+        number = ord(character)
+        if character.isprintable():
+            text += f"\\{character}" if character in '"\\' else character
+        elif 0xD800 <= number <= 0xDFFF:
+            # TOML has no surrogates; in a glob this stands for any one character
+            text += "?"
+        else:
+            text += f"\\u{number:04X}" if number < 0x10000 else f"\\U{number:08X}"
+    return f'"{text}"'

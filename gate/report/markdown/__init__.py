@@ -1,1 +1,0 @@
-"""Report -> Markdown: the comment of a pull request and the summary of a job."""
