@@ -1,7 +1,5 @@
 """Whatever perfgate opens below a root that a pull request or a build can write goes through gate/walking.py (S6)."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

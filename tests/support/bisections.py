@@ -1,7 +1,5 @@
 """A bisection over simulated commits: the gate over both ends with its looks, then the search, in units of an execution."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

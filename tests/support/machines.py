@@ -1,7 +1,5 @@
 """Machines as trees of files, from the texts in tests/data/hosts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small git repository with benchmarks, used as a user would: real git, real processes, the real command."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

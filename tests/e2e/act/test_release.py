@@ -1,7 +1,5 @@
 """The workflow of a release under the real workflow runner: its dry run, and what it publishes for a tag."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

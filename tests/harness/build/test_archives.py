@@ -1,7 +1,5 @@
 """Members of a static library change places: real archives, real linkers, and all that must stay as it was."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

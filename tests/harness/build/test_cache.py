@@ -1,14 +1,12 @@
 """First builds are kept for runs that measure the same again, and only for those: real compilers and real builds."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +19,7 @@ from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache, directory_of, name_of
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import builder_of, good
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
 
 pytestmark = [
     pytest.mark.endtoend,

@@ -1,7 +1,5 @@
 """The order of functions: which change places, by which linkers, and that of Go; real objects and real programs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import struct

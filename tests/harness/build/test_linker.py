@@ -1,7 +1,5 @@
 """Which arguments of a linker change places, and which linker gets them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

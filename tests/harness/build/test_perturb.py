@@ -1,7 +1,5 @@
 """What is set for builds and executions, and the programs that stand before the linkers and node."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

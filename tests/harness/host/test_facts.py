@@ -1,7 +1,5 @@
 """What is known of the machine and its state; host names and boot ids do not leave it, and still tell machines apart."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

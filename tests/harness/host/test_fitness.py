@@ -1,7 +1,5 @@
 """Whole machines: which are fit, which are not, and that nothing unreadable is ever ok."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """A suite in which one side has no benchmark: what the other side has is new, or missing, and nothing failed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What builds leave outside their trees: both sides must not run what was built last; real processes, whole checks."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

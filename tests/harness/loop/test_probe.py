@@ -1,7 +1,5 @@
 """What cannot differ is proved and not measured, and what may differ never is: real processes, real git, whole checks."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

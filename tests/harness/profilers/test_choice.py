@@ -1,7 +1,5 @@
 """Which profiler fits a benchmark, what is said where none can be used, and the bounds of a profile."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from pathlib import Path

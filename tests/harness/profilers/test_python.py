@@ -1,7 +1,5 @@
 """The sampler of Python programs: in real interpreters, with the project's own sitecustomize, threads and processes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a thread can do once it is inside: as an ordinary user, and as the user that root's commands become."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A side's own home directory: links to the user's, caches, and no secrets; which directories builds may write besides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Two trees differ by whatever a program can ask for."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
