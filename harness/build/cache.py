@@ -4,8 +4,6 @@ What is kept is the tree after its first build, with the record of its links, so
 anew. An entry is for one tree of files, one recipe, environment and toolchain, at one path.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The perf_stat instrument: each iteration is one process start under `perf stat`, which reads counters."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

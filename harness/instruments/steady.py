@@ -10,8 +10,6 @@ of the values: a trend is cut into steps, and the last of them is no steady stat
 behind this.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

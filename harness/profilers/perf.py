@@ -1,7 +1,5 @@
 """Native programs and those of Go under `perf record`: samples of CPU time with full stacks."""
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

@@ -5,8 +5,6 @@ the user's has, so that settings and toolchains are found. Caches are linked too
 they are copies.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

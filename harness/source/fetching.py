@@ -4,8 +4,6 @@ As little as possible, and never in a way that makes a whole clone shallow: a mi
 a merge base is looked for deeper step by step.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The user's repository: its place, the project in it, the files of its commits; hints at those that a tree lacks."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 Not `git submodule update`: that writes to the user's configuration, and fetches again what the checkout already has.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Counters and current values that the kernel reports, as checks and measurements.jsonl have them."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import time

@@ -1,7 +1,5 @@
 """All checks of the machine, or the quick ones that come before measuring; and those of all but its load."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A check: one fact about the machine, under a name, with a sentence that says why it matters to a measurement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property

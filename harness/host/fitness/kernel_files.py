@@ -4,8 +4,6 @@ Limits of control groups, versions 1 and 2: Documentation/admin-guide/cgroup-v2.
 scheduler/sched-bwc.rst.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """Load: other processes, other machines on the same hardware, waiting, quotas."""
 
-from __future__ import annotations
-
 import math
 
 from gate.units import plural
