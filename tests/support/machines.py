@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.host.fitness.counters import Window, moment
-from harness.host.fitness.kernel_files import Tree
+from harness.host.fitness.counters import Tree, Window, moment
 
 HOSTS = Path(__file__).parent.parent / "data" / "hosts"
 QUIET = {

@@ -17,8 +17,7 @@ from harness.host.facts import (
     machine_key,
     pseudonym,
 )
-from harness.host.fitness.counters import state
-from harness.host.fitness.kernel_files import Tree
+from harness.host.fitness.counters import Tree, state
 from tests.support.machines import machine
 from tests.support.project import small_project
 

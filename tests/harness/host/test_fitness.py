@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.host.fitness import examination
-from harness.host.fitness.counters import Window
+from harness.host.fitness.checks import Check, Here
+from harness.host.fitness.counters import Tree, Window
 from harness.host.fitness.examination import CHECKS, examine, problems, standing_problems, unfit
-from harness.host.fitness.host_check import Check, Here
-from harness.host.fitness.kernel_files import Tree
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
 
@@ -25,7 +24,7 @@ def found(
     def watch(files: Tree, seconds: float) -> Window:
         return window(files, later={} if later is None else later)
 
-    monkeypatch.setattr("harness.host.fitness.host_check.watch", watch)
+    monkeypatch.setattr("harness.host.fitness.checks.watch", watch)
     return {check.name: check for check in examine(tree)}
 
 
