@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, Step, committed, perfgate
+from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, Step, committed, executable, perfgate
 from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
 
@@ -325,8 +325,7 @@ def test_hooks_do_not_run(project: Project) -> None:
     marker = project.top.parent / "hook ran"
     for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-commit"):
         hook = project.top / ".git/hooks" / name
-        hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
-        hook.chmod(0o755)
+        executable(hook, f"#!/bin/sh\ntouch '{marker}'\n")
     project.write("notes", "x")
     assert project.perfgate("check", *AS_BY_DEFAULT).returncode == 0
     assert not marker.exists()

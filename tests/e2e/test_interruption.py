@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, environment, perfgate, repository, speed, until
+from tests.support.project import CONFIG, Project, environment, executable, perfgate, repository, speed, until
 from tests.support.screen import OnTerminal, Screen
 
 pytestmark = pytest.mark.endtoend
@@ -226,10 +226,7 @@ def test_resume_does_not_mix_hyperfine_with_its_stand_in(
         found = shutil.which(program)
         assert found
         (without / program).symlink_to(found)
-    fake = tmp_path / "with"
-    fake.mkdir()
-    (fake / "hyperfine").write_text("#!/bin/sh\necho hyperfine 1.99.0\n")
-    (fake / "hyperfine").chmod(0o755)
+    fake = executable(tmp_path / "with/hyperfine", "#!/bin/sh\necho hyperfine 1.99.0\n").parent
     running = project.begin("check", "--base", "HEAD", PATH=str(without))
     until(lambda: len(project.lines()) >= 6)
     running.kill()

@@ -177,6 +177,14 @@ class Project:
         return [tuple(each[name] for name in names) for each in self.records("execution")]
 
 
+def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
+    """Write a program, and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 def until(met: Callable[[], object], seconds: float = 300) -> None:
     """Wait until a condition is met."""
     deadline = time.monotonic() + seconds

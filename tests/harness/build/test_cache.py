@@ -20,6 +20,7 @@ from harness.build.cache import BuildCache, directory_of, name_of
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import builder_of, good
 from tests.harness.conftest import Checkout
+from tests.support.project import executable
 
 pytestmark = [
     pytest.mark.endtoend,
@@ -135,10 +136,7 @@ def test_what_may_have_another_result_is_built(
     project: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each change comes to those before it."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "rustc").write_text("#!/bin/sh\n")
-    (tools / "rustc").chmod(0o755)
+    tools = executable(tmp_path / "tools/rustc").parent
     caller = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
     changes: dict[str, Any] = {"caller": caller}
 

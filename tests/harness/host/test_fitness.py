@@ -14,6 +14,7 @@ from harness.host.fitness.counters import Tree, Window
 from harness.host.fitness.examination import CHECKS, examine, problems, standing_problems, unfit
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
+from tests.support.project import executable
 
 
 def found(
@@ -267,9 +268,7 @@ def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def tool(folder: Path, name: str, says: str, status: int = 0) -> None:
-    file = folder / name
-    file.write_text(f"#!/bin/sh\necho '{says}'\nexit {status}\n")
-    file.chmod(0o755)
+    executable(folder / name, f"#!/bin/sh\necho '{says}'\nexit {status}\n")
 
 
 def test_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.instruments.protocol import Context
+from tests.support.project import executable
 
 
 @pytest.fixture
@@ -18,8 +19,6 @@ def context(tmp_path: Path) -> Context:
 
 def install(folder: Path, **programs: str) -> dict[str, str]:
     """Put programs first on a PATH."""
-    folder.mkdir(exist_ok=True)
     for name, script in programs.items():
-        (folder / name).write_text(script if script.startswith("#!") else f"#!/bin/sh\n{script}\n")
-        (folder / name).chmod(0o755)
+        executable(folder / name, script if script.startswith("#!") else f"#!/bin/sh\n{script}\n")
     return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}

@@ -12,7 +12,7 @@ import pytest
 from gate.model import Execution, Failure
 from harness.sandbox.sandbox import examined
 from tests.harness.loop.test_probe import committed, records_of
-from tests.support.project import Project
+from tests.support.project import Project, executable
 
 pytestmark = pytest.mark.endtoend
 
@@ -162,10 +162,7 @@ cat app
 
 def test_an_image_that_both_sides_tag_alike_is_an_error(tmp_path: Path) -> None:
     """What the engine does, nobody traces: this one stands in for it, and does not show the image to the benchmark."""
-    tool = tmp_path / "bin" / "docker"
-    tool.parent.mkdir()
-    tool.write_text(ENGINE)
-    tool.chmod(0o755)
+    tool = executable(tmp_path / "bin" / "docker", ENGINE)
     environment = {"PATH": f"{tool.parent}:{os.environ['PATH']}", "HERE": str(tmp_path)}
     shape = Shape("command = 'docker build -t x'", "docker run --rm x")
     project, code, said = checked(tmp_path, shape, **environment)

@@ -21,6 +21,7 @@ from harness.source.submodules import relative_url
 from harness.source.trees import Trees, open_trees
 from harness.source.workdir import RUNNING, remove_leftovers
 from tests.harness.conftest import Checkout
+from tests.support.project import executable
 from tests.support.warned import kinds
 
 
@@ -553,9 +554,10 @@ def test_real_files_of_git_lfs(checkout: Checkout, tmp_path: Path) -> None:
 def test_what_git_lfs_makes_of_changes_is_not_the_users(checkout: Checkout, tmp_path: Path) -> None:
     """A stand-in for git lfs: a file is kept where lfs.storage says, else in the git directory."""
     place = '"$(git config lfs.storage || echo "$(git rev-parse --git-dir)/lfs")"'
-    script = tmp_path / "lfs"
-    script.write_text(f'#!/bin/sh\nd={place}; mkdir -p "$d"; test $1 = clean && cat > "$d/o" || cat "$d/o"; echo p\n')
-    script.chmod(0o755)
+    script = executable(
+        tmp_path / "lfs",
+        f'#!/bin/sh\nd={place}; mkdir -p "$d"; test $1 = clean && cat > "$d/o" || cat "$d/o"; echo p\n',
+    )
     checkout.commit(_dot_gitattributes="*.bin filter=lfs\n", a_dot_bin="1")
     for name in ("clean", "smudge"):
         checkout.git("config", f"filter.lfs.{name}", f"'{script}' {name}")
