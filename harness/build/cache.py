@@ -87,10 +87,7 @@ def name_of(
         "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
         "installed": [_facts(each) for each in _INSTALLED],
         "local": [_facts(each) for each in _LOCAL],
-        "rustup": [
-            _content(rustup / "settings.toml"),
-            *sorted(map(_facts, map(str, hashes))),
-        ],
+        "rustup": [_content(rustup / "settings.toml"), *sorted(map(_facts, map(str, hashes)))],
         "configured": [_content(home / each) for each in _CONFIGURED],
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]

@@ -85,12 +85,7 @@ def test_a_broken_build_is_an_error(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bench", "status"),
-    [
-        ("", "no values"),
-        ("exit 7", "exit 7"),
-        ("ln -s /etc/passwd $1", "link"),
-    ],
+    ("bench", "status"), [("", "no values"), ("exit 7", "exit 7"), ("ln -s /etc/passwd $1", "link")]
 )
 def test_a_benchmark_without_values_is_an_error(project: Project, bench: str, status: str) -> None:
     project.write("bench.sh", bench)
@@ -373,10 +368,7 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     ("arguments", "message"),
     [
         (("--json", "."), "--json .: is a folder, not a file"),
-        (
-            ("--json", "-", "--html", "-"),
-            "--json - and --html - both want standard output",
-        ),
+        (("--json", "-", "--html", "-"), "--json - and --html - both want standard output"),
         (("--markdown", "bench.sh/x"), "--markdown bench.sh/x: cannot be written there"),
         (("--out", "bench.sh"), "--out bench.sh: is a file, not a folder"),
         (("--out", "bench.sh/x"), "--out bench.sh/x: cannot be made: Not a directory"),

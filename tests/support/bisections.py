@@ -7,14 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from gate.stats.bisection import (
-    ENOUGH,
-    Costs,
-    Measured,
-    executions_for,
-    next_visit,
-    posterior,
-)
+from gate.stats.bisection import ENOUGH, Costs, Measured, executions_for, next_visit, posterior
 from gate.stats.power import needed
 from gate.stats.sequential import spending
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from gate.cli.main import main
+from gate.evidence.records import read
+from gate.model import Record
 
 BENCH = """\
 import os, random, sys
@@ -159,12 +161,15 @@ class Project:
         found = [json.loads(line) for line in self.lines(folder)]
         return [each for each in found if not kinds or each["type"] in kinds]
 
+    def read(self, folder: str | Path = ".perfgate", said: str = "") -> list[Record]:
+        """Return what was measured, as the gate reads it; said: by the run, if there is nothing."""
+        file = self.top / folder / "measurements.jsonl"
+        assert file.exists(), said
+        return [located.record for located in read(str(file), file.read_bytes()).records]
+
     def own(self) -> dict[str, str]:
         """Give the variables of a test's own history and lock: what is remembered of this machine is not for tests."""
-        return {
-            "PERFGATE_HISTORY": str(self.top.parent / "history"),
-            "PERFGATE_LOCK": str(self.top.parent / "lock"),
-        }
+        return {"PERFGATE_HISTORY": str(self.top.parent / "history"), "PERFGATE_LOCK": str(self.top.parent / "lock")}
 
     def report(self) -> dict[str, Any]:
         """Read the report of the last run."""

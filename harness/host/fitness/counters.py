@@ -269,13 +269,7 @@ def moment(tree: Tree) -> Moment:
             used = int(fields[11]) + int(fields[12])
             processes[int(place.rpartition("/")[2])] = Process(name.partition("(")[2], fields[19], used)
     own = (tree.text("proc/self/stat") or "").split(" ", 1)[0]
-    return Moment(
-        processes,
-        int(own) if own.isdigit() else None,
-        ticks(tree),
-        throttling(tree),
-        throttles(tree),
-    )
+    return Moment(processes, int(own) if own.isdigit() else None, ticks(tree), throttling(tree), throttles(tree))
 
 
 def watch(tree: Tree, seconds: float) -> Window:

@@ -267,10 +267,7 @@ def test_artifacts_are_hashed_by_content(tmp_path: Path) -> None:
 # --- variants -------------------------------------------------------------------------------------------------------
 
 STUDY = Study(
-    factor={
-        "opt": {"O2": SettingTable(build_env={"CFLAGS": "-O2"}), "O3": SettingTable(value="3 x")},
-        "load": [1, 8],
-    }
+    factor={"opt": {"O2": SettingTable(build_env={"CFLAGS": "-O2"}), "O3": SettingTable(value="3 x")}, "load": [1, 8]}
 )
 O2, O3 = {"opt": "O2"}, {"opt": "O3"}
 

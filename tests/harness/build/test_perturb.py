@@ -77,12 +77,7 @@ def test_the_padding_is_of_up_to_a_page_and_of_the_seed() -> None:
 
 
 def test_what_the_user_set_stays(shims: Path, tools: Path) -> None:
-    own = {
-        "PATH": str(tools),
-        "PYTHONHASHSEED": "0",
-        "COMPILER_PATH": "/opt/tools",
-        "GOFLAGS": "-trimpath -ldflags=-s",
-    }
+    own = {"PATH": str(tools), "PYTHONHASHSEED": "0", "COMPILER_PATH": "/opt/tools", "GOFLAGS": "-trimpath -ldflags=-s"}
     added = build_environment(["hash-seed", "link-order", "go-randlayout"], 5, own, shims)
     assert added == ({"COMPILER_PATH": f"{shims}/linkers:/opt/tools"} if sys.platform == "linux" else {})
     assert execution_environment(["hash-seed", "go-randlayout"], 5, own, shims) == {"PATH": f"{shims}/node:{tools}"}

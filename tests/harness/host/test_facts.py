@@ -8,15 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.facts import (
-    UNKNOWN,
-    Facts,
-    cpu_model,
-    facts,
-    fingerprint,
-    machine_key,
-    pseudonym,
-)
+from harness.host.facts import UNKNOWN, Facts, cpu_model, facts, fingerprint, machine_key, pseudonym
 from harness.host.fitness.counters import Tree, state
 from tests.support.machines import machine
 from tests.support.project import small_project

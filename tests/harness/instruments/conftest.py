@@ -2,10 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.instruments.protocol import Context
+from gate.config.types import Benchmark
+from harness.instruments.protocol import Context, Instrument
+from harness.process.execute import ProcessExecutor
 from tests.support.project import executable
 
 
@@ -15,6 +18,11 @@ def context(tmp_path: Path) -> Context:
     scratch = tmp_path / "100%p of 'x 🐢"
     scratch.mkdir()
     return Context(tmp_path, {"PATH": os.environ["PATH"]}, "head", seed=17, padding=5, iterations=3, scratch=scratch)
+
+
+def collected(instrument: Instrument, benchmark: Benchmark, context: Context) -> Any:
+    """Give what an instrument reads of a real execution."""
+    return instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
 
 
 def install(folder: Path, **programs: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import pytest
 
 from gate.model import Execution, Failure
 from harness.sandbox.sandbox import examined
-from tests.harness.loop.test_probe import committed, records_of
+from tests.harness.loop.test_probe import committed
 from tests.support.project import Project, executable
 
 pytestmark = pytest.mark.endtoend
@@ -54,7 +54,7 @@ def checked(
 
 
 def found(project: Project) -> list[Failure]:
-    return [record for record in records_of(project) if isinstance(record, Failure)]
+    return [record for record in project.read() if isinstance(record, Failure)]
 
 
 DOCKER = """#!/bin/sh
@@ -149,7 +149,7 @@ def is_told(project: Project, failure: Failure, file: Path, said: str) -> None:
     assert f"{failure.benchmark} does not use what {failure.side} built: the build of {other}" in said
     assert project.report()["next"]["kind"] == "build-inside"
     # nothing of it was measured, and whoever decides later finds the same
-    assert {record.benchmark for record in records_of(project) if isinstance(record, Execution)} <= {"own"}
+    assert {record.benchmark for record in project.read() if isinstance(record, Execution)} <= {"own"}
     assert {each["kind"] for each in project.report()["failures"]} == {"outside"}
 
 
@@ -233,7 +233,7 @@ def test_what_is_each_sides_own_is_measured(tmp_path: Path) -> None:
     shape, benchmarks = together(FINE)
     project, code, said = checked(tmp_path, shape, benchmarks=benchmarks, HOME=str(home))
     assert (code, found(project)) == (0, []), said
-    executed = Counter(record.benchmark for record in records_of(project) if isinstance(record, Execution))
+    executed = Counter(record.benchmark for record in project.read() if isinstance(record, Execution))
     assert executed == dict.fromkeys(FINE, 4)
 
 
@@ -248,7 +248,7 @@ def test_a_later_round_finds_it_too_and_what_was_measured_before_decides_nothing
     (failure,) = found(project)
     assert (code, failure.kind, failure.build) == (4, "outside", 1), said
     assert failure.status.endswith("in round 2")
-    assert {record.build for record in records_of(project) if isinstance(record, Execution)} == {0}
+    assert {record.build for record in project.read() if isinstance(record, Execution)} == {0}
     assert project.report()["findings"] == []
 
 

@@ -7,18 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.sandbox import home as module
-from harness.sandbox.home import (
-    Copied,
-    Home,
-    Reach,
-    added_to,
-    caches,
-    defaults,
-    home_of,
-    make_home,
-    named,
-    overlaps,
-)
+from harness.sandbox.home import Copied, Home, Reach, added_to, caches, defaults, home_of, make_home, named, overlaps
 
 
 @pytest.fixture

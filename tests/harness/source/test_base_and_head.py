@@ -168,17 +168,9 @@ SITUATIONS = {
         "HEAD",
         "the tree has changes; head is the working tree on main with uncommitted changes (2 files, 1 untracked)",
     ),
-    "new branch": (
-        "c a 1; base; c a 2; git switch -q -c feature",
-        "feature~1",
-        "because main has all commits of head",
-    ),
+    "new branch": ("c a 1; base; c a 2; git switch -q -c feature", "feature~1", "because main has all commits of head"),
     "change on a new branch": ("c a 1; base; git switch -q -c feature; printf 3 > a", "HEAD", ""),
-    "detached": (
-        "c a 1; base; git switch -q --detach; c a 2",
-        "main",
-        "head is the last commit at the detached ",
-    ),
+    "detached": ("c a 1; base; git switch -q --detach; c a 2", "main", "head is the last commit at the detached "),
     "detached at main": ("c a 1; base; c a 2; git switch -q --detach", "HEAD~1", ""),
     # there is no commit before it
     "first configuration": ("c a 1; base; echo '[gate]' > perfgate.toml", "HEAD", ""),
@@ -231,10 +223,7 @@ def test_what_is_compared(checkout: Checkout, name: str) -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (
-            "c a 1",
-            "nothing to compare: head is the first commit and the tree is clean",
-        ),
+        ("c a 1", "nothing to compare: head is the first commit and the tree is clean"),
         (
             "git branch -m trunk; c a 1",
             "no default branch found (looked for origin/HEAD, main, master): name the base with --base REF",
