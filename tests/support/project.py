@@ -297,6 +297,11 @@ def repository(top: Path, *commits: Mapping[str, str]) -> Project:
     return made
 
 
+def python_benchmark(name: str) -> str:
+    """Write the entry of a benchmark of that name whose program is BENCH's."""
+    return f'[[benchmark]]\nname = "{name}"\ncommand = "python3 {name}.py {{output}}"\ninstrument = "values"\n'
+
+
 def small_project(top: Path) -> Project:
     """Make a project of two commits that is measured in a moment."""
     return repository(top, {"perfgate.toml": FEW, **quick(1.0)}, quick(1.01))
