@@ -1,7 +1,5 @@
 """Makes a side ready for a round: set-up, build command or fresh checkout, and what came out of it."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

@@ -4,8 +4,6 @@ What is kept is the tree after its first build, with the record of its links, so
 anew. An entry is for one tree of files, one recipe, environment and toolchain, at one path.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -89,10 +87,7 @@ def name_of(
         "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
         "installed": [_facts(each) for each in _INSTALLED],
         "local": [_facts(each) for each in _LOCAL],
-        "rustup": [
-            _content(rustup / "settings.toml"),
-            *sorted(map(_facts, map(str, hashes))),
-        ],
+        "rustup": [_content(rustup / "settings.toml"), *sorted(map(_facts, map(str, hashes)))],
         "configured": [_content(home / each) for each in _CONFIGURED],
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]

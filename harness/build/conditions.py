@@ -1,7 +1,5 @@
 """What all commands of a run have in common, whether they build or measure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

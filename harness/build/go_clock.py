@@ -11,8 +11,6 @@ host they hide what such a benchmark waits. And the clock, which is a system cal
 with each short operation has more of it than wall time.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

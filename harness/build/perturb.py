@@ -1,7 +1,5 @@
 """Layout perturbation: what is set differently for each build and execution of equal source (docs/layout.md)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """What is run in a tree to set it up and to build it, and what is known of the tree from that."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

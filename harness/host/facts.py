@@ -1,7 +1,5 @@
 """Facts about the machine, read without changing anything."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """What a command starts: the shims of version managers, which only start another program, and machine code."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A clock for programs that measure themselves: it stands still while they wait for a processor (active_clock.c)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """The tool asv: a suite's time_* benchmarks, by asv's own runner in one process, `python -m perfgate_asv FOLDER`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

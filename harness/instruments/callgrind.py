@@ -1,7 +1,5 @@
 """The callgrind instrument: instructions executed, counted by valgrind's virtual processor."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import tempfile

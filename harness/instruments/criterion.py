@@ -1,7 +1,5 @@
 """The tool Criterion.rs: `cargo bench`, or a compiled benchmark."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath

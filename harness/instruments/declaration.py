@@ -3,8 +3,6 @@
 A new file is a new instrument, by its file's name.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

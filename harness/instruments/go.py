@@ -1,7 +1,5 @@
 """The tool go: `go test -bench`, or a test binary that `go test -c` compiled."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import PurePath

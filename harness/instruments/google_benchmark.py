@@ -1,7 +1,5 @@
 """The tool Google Benchmark: a program that is linked with it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gate.formats import google_benchmark

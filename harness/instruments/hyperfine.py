@@ -1,7 +1,5 @@
 """The hyperfine instrument: one call of hyperfine times warm-up and measured process starts."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The tool JMH: the jar that holds its benchmarks, and org.openjdk.jmh.Main."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The perf_stat instrument: each iteration is one process start under `perf stat`, which reads counters."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -31,11 +29,6 @@ _RESULT = "perf"
 _SECONDS = ("time", "task-clock")
 _NOT_STARTED = re.compile(r"Workload failed: (.*)\n\Z")
 _NOT_STARTED_CODE = 255
-
-
-class _Result(msgspec.Struct):
-    runs: int
-    code: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +62,10 @@ class PerfStat:
         if outcome.status:
             return failed("perf_stat", outcome)
         try:
-            result = msgspec.json.decode(_read(context.scratch / _RESULT), type=_Result)
-            if result.code:
-                program = words(benchmark, context)[0]
-                code = result.code
-                stderr = outcome.stderr
+            result = msgspec.json.decode(_read(context.scratch / _RESULT), type=dict[str, int])
+            runs, code = result.get("runs", 0), result.get("code", 0)
+            if code:
+                program, stderr = words(benchmark, context)[0], outcome.stderr
                 said = _NOT_STARTED.search(stderr) if code == _NOT_STARTED_CODE else None
                 if said is None:
                     return Unusable(exit_status(code), stderr, code in NOT_STARTED)
@@ -83,13 +75,13 @@ class PerfStat:
             wanted = wanted_values(benchmark, context.iterations)
             names = [perf_stat.EVENTS[event] for event in self.events]
             counted: list[perf_stat.Counted] = []
-            for run in range(min(result.runs, wanted)):
+            for run in range(min(runs, wanted)):
                 each = perf_stat.parse(_read(context.scratch / f"{_RESULT}.{run}").decode("utf-8", "replace"))
                 lacking = [name for name in names if name not in each.values and name not in each.absent]
                 if lacking:
                     raise OutputError(f"perf stat's output is cut off: it has no {', '.join(lacking)}")
                 counted.append(each)
-            refuse_other_count(result.runs, wanted, "perf_stat")
+            refuse_other_count(runs, wanted, "perf_stat")
             series = {
                 # all that is counted is work
                 name: Series("s" if name in _SECONDS else "", [each.values[name] for each in counted], "lower")

@@ -1,7 +1,5 @@
 """The Instrument protocol, and the command lines that instruments share; values.py reads what came of them."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tool pyperf: a script with a pyperf.Runner, or `python -m pyperf timeit`."""
 
-from __future__ import annotations
-
 from gate.formats import pyperf
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite

@@ -1,7 +1,5 @@
 """The tool pytest-benchmark: the tests of one pytest call that use its fixture."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

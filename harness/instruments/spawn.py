@@ -1,7 +1,5 @@
 """The spawn instrument: the embedded stand-in for hyperfine, with the operating system's own accounting."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import os

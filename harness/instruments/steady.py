@@ -10,11 +10,8 @@ of the values: a trend is cut into steps, and the last of them is no steady stat
 behind this.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -34,14 +31,6 @@ PENALTY = 5.0
 """Of a change, times log n. 2 is for independent values; 5 keeps false changes rare at a correlation of 0.3."""
 _FADING = 1.28
 """What follows a warm-up belongs to it while it differs at the one-sided 10% level."""
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Neighbouring values of one level: from start on, up to the next segment."""
-
-    start: int
-    level: float
 
 
 def steady_from(values: Sequence[float]) -> int | None:
@@ -69,15 +58,15 @@ def steady_from(values: Sequence[float]) -> int | None:
     if around == 0:
         return 0
     parts = segments(bins, around, PENALTY * math.log(len(means)))
-    last, level = parts[-1], parts[-1].level
+    start, height = parts[-1]
+    level = height
     # the first of the last segments that are all of one level
-    for part in reversed(parts[:-1]):
-        if abs(part.level - level) > SAME * abs(level):
+    for begin, own in reversed(parts[:-1]):
+        if abs(own - level) > SAME * abs(level):
             break
-        last = part
-    start = last.start
+        start, height = begin, own
     # at the very beginning, and too few to be a segment
-    while start < len(means) and abs(means[start] - last.level) > BEYOND * around:
+    while start < len(means) and abs(means[start] - height) > BEYOND * around:
         start += 1
     if start == 0 or 2 * start > len(means):
         return None if start else 0
@@ -123,8 +112,8 @@ def deviation(means: Array) -> float:
     return 1.4826 / math.sqrt(2) * max(float(np.median(np.abs(means[k:] - means[:-k]))) for k in apart)
 
 
-def segments(values: Array, deviation: float, penalty: float) -> list[Segment]:
-    """Return the cheapest division of a series into segments, in order.
+def segments(values: Array, deviation: float, penalty: float) -> list[tuple[int, float]]:
+    """Return the cheapest division of a series into segments, in order: where each begins, and its level.
 
     A level is one of the values of its series; with that the cost is the paper's.
 
@@ -148,6 +137,6 @@ def segments(values: Array, deviation: float, penalty: float) -> list[Segment]:
         best[end], levels[end] = total[starts[end]], int(level[starts[end]])
     found = []
     while m > 0:
-        found.append(Segment(starts[m], float(values[levels[m]])))
+        found.append((starts[m], float(values[levels[m]])))
         m = starts[m]
     return found[::-1]

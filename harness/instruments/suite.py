@@ -1,7 +1,5 @@
 """Instruments whose one command runs a suite: its tool's own options, its own output, many benchmarks."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

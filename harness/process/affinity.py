@@ -6,8 +6,6 @@ nothing has to be put back, the process has them from its first instruction, and
 starts.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

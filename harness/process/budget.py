@@ -1,7 +1,5 @@
 """Limits in time: the budget of measuring, from the first checkout on, and one on what perfgate does with an output."""
 
-from __future__ import annotations
-
 import math
 import signal
 import sys

@@ -5,8 +5,6 @@ A daemon forks twice, and the child of a parent that has ended goes to the neare
 here does anything.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

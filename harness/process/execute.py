@@ -1,7 +1,5 @@
 """The Executor protocol with one real and one fake executor; time-outs, environment, exit status."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -5,8 +5,6 @@ fork has the working directory, environment, standard streams and session that a
 have.
 """
 
-from __future__ import annotations
-
 import array
 import marshal
 import os

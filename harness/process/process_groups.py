@@ -1,7 +1,5 @@
 """Processes: ending whole groups, those in the background, with their logs, and those that a killed run left behind."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

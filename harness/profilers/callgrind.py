@@ -1,7 +1,5 @@
 """Native programs under valgrind's callgrind: instructions of every function, counted and not sampled."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

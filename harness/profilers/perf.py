@@ -1,7 +1,5 @@
 """Native programs and those of Go under `perf record`: samples of CPU time with full stacks."""
 
-from __future__ import annotations
-
 import math
 import re
 import shlex
@@ -19,18 +17,8 @@ from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context
 from harness.instruments.values import read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.profiler import (
-    MOST_OUTPUT,
-    Absent,
-    Costs,
-    Effort,
-    Found,
-    Profiler,
-    Subject,
-    is_go,
-    is_native,
-    plain_name,
-)
+from harness.profilers import profiler
+from harness.profilers.profiler import is_go, is_native, plain_name
 
 _DATA, _STACKS = "perf.data", "perf.stacks"
 _EVENT = "cpu-clock:u"
@@ -45,38 +33,38 @@ _INLINED = "inlined"
 _PACKAGES = {"apt": "linux-perf", "dnf": "perf", "pacman": "perf", "zypper": "perf", "apk": "perf"}
 
 
-class Perf(Profiler):
+class Perf(profiler.Profiler):
     """Samples user time: for programs of Go by frame pointers, for others by what DWARF tells of their stacks."""
 
     name = "perf"
     nothing = "perf sampled nothing: too short, or not allowed to"
     rank = 30
 
-    def fits(self, subject: Subject) -> bool:
+    def fits(self, subject: profiler.Subject) -> bool:
         """Return whether the command is a native program, Go's included."""
         return is_native(subject, go=True) and not subject.benchmark.measured.suite
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:
+    def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
         """Look for perf, and for an event that it can sample here."""
         path = find_program("perf", caller)
         if path is None:
-            return Absent(install(caller, _PACKAGES))
+            return profiler.Absent(install(caller, _PACKAGES))
         try:
             version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").split() or [""]
             with tempfile.TemporaryDirectory() as folder:
                 call = (path, "record", "-q", "-e", _EVENT, "-o", str(Path(folder) / _DATA), "--", "true")
                 if ask(call, caller).returncode == 0:
-                    return Found(path, f"perf {version[-1]}"[:80])
+                    return profiler.Found(path, f"perf {version[-1]}"[:80])
         except (OSError, subprocess.TimeoutExpired) as error:
-            return Absent("", str(error))
-        return Absent("", _NO_COUNTERS)
+            return profiler.Absent("", str(error))
+        return profiler.Absent("", _NO_COUNTERS)
 
-    def effort(self, subject: Subject) -> Effort:
+    def effort(self, subject: profiler.Subject) -> profiler.Effort:
         """Execute for six seconds."""
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
-        return Effort(executions, 3 * executions * subject.once, 1)
+        return profiler.Effort(executions, 3 * executions * subject.once, 1)
 
-    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:
         """Record, and read what was recorded in the same sandbox: what a program can change is not read outside."""
         data, stacks = context.scratch / _DATA, context.scratch / _STACKS
         program = subject.program
@@ -87,13 +75,13 @@ class Perf(Profiler):
         text = f'{record} -- "$@"; code=$?; {script} > {shlex.quote(str(stacks))} 2> /dev/null; exit $code'
         return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
 
-    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002
+    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
         """Read the stacks. Raises OutputError: it is not what perf script writes."""
-        periods = parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
+        periods = parse(read_regular(context.scratch / _STACKS, profiler.MOST_OUTPUT) or b"")
         return {stack: period / 1e9 for stack, period in periods.items()}
 
 
-def parse(data: bytes) -> Costs:
+def parse(data: bytes) -> profiler.Costs:
     """Read what `perf script -F period,event,ip,sym,dso` writes: the sum of the periods by stack.
 
     Raises:

@@ -1,7 +1,5 @@
 """Go's benchmarks: the profile of CPU time that a test binary writes by itself, in the format of pprof."""
 
-from __future__ import annotations
-
 import math
 import re
 import zlib

@@ -3,8 +3,6 @@
 Of native programs it is known whose functions a profiler sees without a language's own run time.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shlex

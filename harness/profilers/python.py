@@ -1,7 +1,5 @@
 """Python programs: perfgate's own sampler, which their interpreters import at their start."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict

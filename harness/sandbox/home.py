@@ -5,8 +5,6 @@ the user's has, so that settings and toolchains are found. Caches are linked too
 they are copies.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -53,10 +51,7 @@ _TOOLS = (
     _tool("bundle Gemfile", ".bundle/cache"),
     _tool("stack cabal stack.yaml", ".cabal/packages .stack"),
 )
-_COMPILER_CACHES = (
-    _tool("", ".cache/ccache .ccache", CCACHE_DIR=""),
-    _tool("", ".cache/sccache", SCCACHE_DIR=""),
-)
+_COMPILER_CACHES = (_tool("", ".cache/ccache .ccache", CCACHE_DIR=""), _tool("", ".cache/sccache", SCCACHE_DIR=""))
 """A compiler may be one that uses them, whatever it is called."""
 _STATES = (
     _tool(
@@ -234,12 +229,7 @@ class Home:
     copied: Mapping[str, Path]
 
 
-def make_home(
-    path: Path,
-    place: Path,
-    environment: Mapping[str, str],
-    caches: Mapping[Path, Path | Copied],
-) -> Home:
+def make_home(path: Path, place: Path, environment: Mapping[str, str], caches: Mapping[Path, Path | Copied]) -> Home:
     """Make a side's home directory.
 
     Args:

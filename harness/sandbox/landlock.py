@@ -5,8 +5,6 @@ commands are told of: by words and variables, and by what a search path leads to
 what environments of Python name).
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """The sandbox of a run: what commands of each side may write and see, and the home directory that they have."""
 
-from __future__ import annotations
-
 import marshal
 import os
 import stat

@@ -1,7 +1,5 @@
 """Services and background loads: started beside executions, when they are ready, and stopped with all they started."""
 
-from __future__ import annotations
-
 import errno
 import math
 import os

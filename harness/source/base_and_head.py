@@ -3,8 +3,6 @@
 Commits that no branch sees are made in perfgate's own store: nothing of the user's repository changes.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

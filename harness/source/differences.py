@@ -1,7 +1,5 @@
 """What differs between two trees, file by file: content, mode, owner, links, attributes, and what one of them lacks."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import importlib.util

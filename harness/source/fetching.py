@@ -4,8 +4,6 @@ As little as possible, and never in a way that makes a whole clone shallow: a mi
 a merge base is looked for deeper step by step.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -206,10 +204,10 @@ def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> 
 def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, warnings: dict[AnyWarning, None]) -> None:
     if prefix.count("/") > _DEEPEST_SUBMODULE:
         return
-    for link in submodules_at(clone.git, revision):
-        if clone.git.maybe("config", "--get", f"submodule.{link.name}.update") == "none":
+    for name, link in submodules_at(clone.git, revision):
+        if clone.git.maybe("config", "--get", f"submodule.{name}.update") == "none":
             continue
-        directory, place = common / "modules" / link.name, prefix + link.path
+        directory, place = common / "modules" / name, prefix + link.path
         if not (directory / "HEAD").is_file():
             absent = f"submodule {visible(place)} is not in the checkout, so perfgate fetches it"
             warnings[Said(f"{absent}: {_OF_SUBMODULES}", "submodule-absent")] = None
@@ -220,12 +218,12 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
             GIT_DIR=os.fspath(directory), GIT_WORK_TREE=os.fspath(directory), GIT_PROTOCOL_FROM_USER="0"
         )
         inner = Clone(git, git.maybe("remote", "get-url", REMOTE), clone.access)
-        problem = inner.bring(link.sha)
+        problem = inner.bring(link.object)
         if problem:
-            lacks = f"submodule {visible(place)} lacks {link.sha[:12]}, which cannot be fetched ({problem})"
+            lacks = f"submodule {visible(place)} lacks {link.object[:12]}, which cannot be fetched ({problem})"
             warnings[Said(f"{lacks}: {_OF_SUBMODULES}", "submodule-lacks-commit")] = None
         else:
-            _fetch_submodules(inner, directory, link.sha, f"{place}/", warnings)
+            _fetch_submodules(inner, directory, link.object, f"{place}/", warnings)
 
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"

@@ -1,7 +1,5 @@
 """The user's repository: its place, the project in it, the files of its commits; hints at those that a tree lacks."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -107,12 +105,14 @@ def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
     paths: none for all files.
     """
     where = () if not paths or {"", "."} & set(paths) else ("--", *paths)
-    entries = []
-    for line in repository.git.entries("ls-tree", "-r", "-z", "--full-tree", revision, *where):
-        facts, _, name = line.partition("\t")
-        mode, _, object_ = facts.split(" ")
-        entries.append(Entry(mode, object_, name))
-    return entries
+    return [*map(entry, repository.git.entries("ls-tree", "-r", "-z", "--full-tree", revision, *where))]
+
+
+def entry(line: str) -> Entry:
+    """Read a line of `git ls-tree`."""
+    facts, _, path = line.partition("\t")
+    mode, _, object_ = facts.split(" ")
+    return Entry(mode, object_, path)
 
 
 def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | None]:

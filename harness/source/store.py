@@ -4,8 +4,6 @@ It reads the objects of the user's repository, and has neither its configuration
 it depends on the commit alone. Nothing of the user's repository changes.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

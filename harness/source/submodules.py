@@ -3,8 +3,6 @@
 Not `git submodule update`: that writes to the user's configuration, and fetches again what the checkout already has.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,18 +11,9 @@ from pathlib import Path
 
 from harness.errors import SourceError
 from harness.source.git import Git, git_of, without_userinfo
-from harness.source.repository import Repository
+from harness.source.repository import Entry, Repository, entry
 from harness.source.store import Store, lacking_file
 from harness.source.tracked import Part
-
-
-@dataclass(frozen=True, slots=True)
-class Submodule:
-    """A link to a commit that .gitmodules gives a name."""
-
-    name: str
-    path: str
-    sha: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +33,8 @@ def of_checkout(repository: Repository) -> Owner:
     return Owner(repository.git, repository.origin or str(repository.git.directory), repository.common)
 
 
-def submodules_at(git: Git, revision: str) -> list[Submodule]:
-    """List the submodules of a commit that its .gitmodules names."""
+def submodules_at(git: Git, revision: str) -> list[tuple[str, Entry]]:
+    """List the links of a commit to others, each with the name that its .gitmodules gives it."""
     paths: dict[str, str] = {}
     named = git.attempt("config", "--blob", f"{revision}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
     for setting in os.fsdecode(named.stdout).split("\0") if named.status == 0 else []:
@@ -54,13 +43,9 @@ def submodules_at(git: Git, revision: str) -> list[Submodule]:
         # git's own rule for names: they become directories below .git/modules
         if path and key.endswith(".path") and ".." not in name.replace("\\", "/").split("/") and name[:1] != "/":
             paths[path] = name
-    found = []
-    for entry in git.entries("ls-tree", "-z", "--full-tree", revision, "--", *paths) if paths else ():
-        facts, _, path = entry.partition("\t")
-        mode, _, sha = facts.split(" ")
-        if mode == "160000" and path in paths:
-            found.append(Submodule(paths[path], path, sha))
-    return found
+    lines = git.entries("ls-tree", "-z", "--full-tree", revision, "--", *paths) if paths else ()
+    links = (each for each in map(entry, lines) if each.mode == "160000" and each.path in paths)
+    return [(paths[each.path], each) for each in links]
 
 
 def parts(
@@ -77,9 +62,9 @@ def parts(
         SourceError: a submodule's commit is neither here nor at its URL.
     """
     found = []
-    for submodule, url in _declared(store, revision, owner):
-        part = Part(f"{within}{submodule.path}/", submodule.sha)
-        inner = _inner(owner, submodule, url)
+    for name, submodule, url in _declared(store, revision, owner):
+        part = Part(f"{within}{submodule.path}/", submodule.object)
+        inner = _inner(owner, name, submodule.path, url)
         if (objects := inner.directory / "objects").is_dir():
             store.borrow(objects)
         problem = ""
@@ -96,35 +81,35 @@ def parts(
             what = f"submodule {part.path.rstrip('/')} at {part.revision[:12]} cannot be fetched"
             source = f" from {without_userinfo(url)}" if url else ""
             advice = "run `git submodule update --init --recursive` (actions/checkout: submodules and fetch-depth: 0)"
-            leave = f"`git config submodule.{submodule.name}.update none` to leave it out"
+            leave = f"`git config submodule.{name}.update none` to leave it out"
             raise SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
         found += [part, *parts(store, part.revision, inner, tree, skip_lfs=skip_lfs, within=part.path)]
     return found
 
 
-def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[Submodule, str | None]]:
-    """Give the submodules of a commit that are not turned off, and their URLs."""
+def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[str, Entry, str | None]]:
+    """Give the submodules of a commit that are not turned off: their names, what the commit has, and their URLs."""
     git, checkout = store.isolated, owner.checkout
     if revision not in store.submodules:
         store.submodules[revision] = submodules_at(git, revision)
-    for submodule in store.submodules[revision]:
+    for name, submodule in store.submodules[revision]:
         said: dict[str, str | None] = {}
         for key in ("update", "url"):
             # the user's configuration, else .gitmodules
-            name = f"submodule.{submodule.name}.{key}"
-            own = checkout.maybe("config", "--get", name) if checkout else None
-            said[key] = own or git.maybe("config", "--blob", f"{revision}:.gitmodules", "--get", name)
-        active = checkout and checkout.maybe("config", "--type=bool", "--get", f"submodule.{submodule.name}.active")
+            setting = f"submodule.{name}.{key}"
+            own = checkout.maybe("config", "--get", setting) if checkout else None
+            said[key] = own or git.maybe("config", "--blob", f"{revision}:.gitmodules", "--get", setting)
+        active = checkout and checkout.maybe("config", "--type=bool", "--get", f"submodule.{name}.active")
         if said["update"] != "none" and active != "false":
             url = said["url"]
-            yield submodule, relative_url(owner.remote, url) if url and url.startswith(("./", "../")) else url
+            yield name, submodule, relative_url(owner.remote, url) if url and url.startswith(("./", "../")) else url
 
 
-def _inner(owner: Owner, submodule: Submodule, url: str | None) -> Owner:
+def _inner(owner: Owner, name: str, path: str, url: str | None) -> Owner:
     """Find what the user has of a submodule: its checkout, else the git directory kept from an earlier one."""
-    kept = owner.directory / "modules" / submodule.name
+    kept = owner.directory / "modules" / name
     if owner.checkout is not None:
-        place = owner.checkout.directory / submodule.path
+        place = owner.checkout.directory / path
         # an empty directory would answer for the repository around it
         with suppress(SourceError):
             if (place / ".git").exists():

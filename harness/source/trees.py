@@ -1,7 +1,5 @@
 """The trees that are built and measured: the files of base and head, which stand at one path by turns."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

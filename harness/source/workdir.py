@@ -1,7 +1,5 @@
 """Work directories outside the checkout: made and removed by a run, or by the next one when a run was killed."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

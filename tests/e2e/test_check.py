@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, Step, committed, perfgate
+from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, Step, committed, executable, perfgate
 from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
 
@@ -85,12 +85,7 @@ def test_a_broken_build_is_an_error(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bench", "status"),
-    [
-        ("", "no values"),
-        ("exit 7", "exit 7"),
-        ("ln -s /etc/passwd $1", "link"),
-    ],
+    ("bench", "status"), [("", "no values"), ("exit 7", "exit 7"), ("ln -s /etc/passwd $1", "link")]
 )
 def test_a_benchmark_without_values_is_an_error(project: Project, bench: str, status: str) -> None:
     project.write("bench.sh", bench)
@@ -325,8 +320,7 @@ def test_hooks_do_not_run(project: Project) -> None:
     marker = project.top.parent / "hook ran"
     for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-commit"):
         hook = project.top / ".git/hooks" / name
-        hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
-        hook.chmod(0o755)
+        executable(hook, f"#!/bin/sh\ntouch '{marker}'\n")
     project.write("notes", "x")
     assert project.perfgate("check", *AS_BY_DEFAULT).returncode == 0
     assert not marker.exists()
@@ -374,10 +368,7 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     ("arguments", "message"),
     [
         (("--json", "."), "--json .: is a folder, not a file"),
-        (
-            ("--json", "-", "--html", "-"),
-            "--json - and --html - both want standard output",
-        ),
+        (("--json", "-", "--html", "-"), "--json - and --html - both want standard output"),
         (("--markdown", "bench.sh/x"), "--markdown bench.sh/x: cannot be written there"),
         (("--out", "bench.sh"), "--out bench.sh: is a file, not a folder"),
         (("--out", "bench.sh/x"), "--out bench.sh/x: cannot be made: Not a directory"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import BENCH, Project, repository, until
+from tests.support.project import BENCH, Project, python_benchmark, repository, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -22,10 +22,6 @@ iterations = 4
 """
 
 
-def benchmark(name: str) -> str:
-    return f'[[benchmark]]\nname = "{name}"\ncommand = "python3 {name}.py {{output}}"\ninstrument = "values"\n'
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Head makes one of three benchmarks 40% slower; the third is so noisy that it stays open."""
@@ -34,7 +30,7 @@ def project(tmp_path: Path) -> Project:
     own = BENCH.replace('int(os.environ["PERFGATE_SEED"])', 'os.environ["PERFGATE_SEED"] + os.environ["PERFGATE_SIDE"]')
     base = {f"{name}.py": quiet.replace("SPEED", "1.0") for name in ("same", "slow")}
     base["noisy.py"] = own.replace("0.01", "0.3").replace("SPEED", "1.0")
-    base["perfgate.toml"] = CONFIG + "".join(map(benchmark, ("same", "slow", "noisy")))
+    base["perfgate.toml"] = CONFIG + "".join(map(python_benchmark, ("same", "slow", "noisy")))
     return repository(tmp_path / "project", base, {"slow.py": quiet.replace("SPEED", "1.4")})
 
 

@@ -1,7 +1,5 @@
 """The examples of studies: programs and samples are what they say, and one command makes a report of each."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, environment, perfgate, repository, speed, until
+from tests.support.project import CONFIG, Project, environment, executable, perfgate, repository, speed, until
 from tests.support.screen import OnTerminal, Screen
 
 pytestmark = pytest.mark.endtoend
@@ -164,27 +164,6 @@ def test_a_gate_that_waited_for_another_in_the_same_checkout_keeps_both_runs(pro
         assert sum('"type":"execution"' in line for line in text) == 30
 
 
-def test_what_a_killed_run_was_executing_is_ended_by_the_next(project: Project, tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    # the sandbox of root's runs is another user's
-    notes.chmod(0o777)
-    marker = notes / "pid"
-    config = (project.top / "perfgate.toml").read_text()
-    project.write("perfgate.toml", config.replace("[build]\n", f'[build]\nwrite = ["{notes}"]\n'))
-    project.write("bench.py", f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\ntime.sleep(300)\n")
-    running = project.begin("check")
-    until(lambda: marker.exists() and marker.read_text())
-    orphan = int(marker.read_text())
-    running.kill()
-    running.communicate()
-    assert Path(f"/proc/{orphan}").exists()
-    project.bench(1.0)
-    assert project.perfgate("check", "--quiet", "--set", "plan.builds=2").returncode == 0
-    state = Path(f"/proc/{orphan}/stat")
-    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
-
-
 def test_a_termination_during_checkout_leaves_no_tree(project: Project, tmp_path: Path) -> None:
     for folder in range(40):
         for name in range(50):
@@ -226,10 +205,7 @@ def test_resume_does_not_mix_hyperfine_with_its_stand_in(
         found = shutil.which(program)
         assert found
         (without / program).symlink_to(found)
-    fake = tmp_path / "with"
-    fake.mkdir()
-    (fake / "hyperfine").write_text("#!/bin/sh\necho hyperfine 1.99.0\n")
-    (fake / "hyperfine").chmod(0o755)
+    fake = executable(tmp_path / "with/hyperfine", "#!/bin/sh\necho hyperfine 1.99.0\n").parent
     running = project.begin("check", "--base", "HEAD", PATH=str(without))
     until(lambda: len(project.lines()) >= 6)
     running.kill()

@@ -1,7 +1,5 @@
 """Builds of equal source differ in layout, as a user runs it: a real C program of several objects."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

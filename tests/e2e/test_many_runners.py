@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import BENCH, Project, repository
+from tests.support.project import BENCH, Project, python_benchmark, repository
 
 # all of them on what is measured once
 pytestmark = [pytest.mark.xdist_group("many runners"), pytest.mark.endtoend]
@@ -26,17 +26,13 @@ sessions = 2
 """
 
 
-def benchmark(name: str) -> str:
-    return f'[[benchmark]]\nname = "{name}"\ncommand = "python3 {name}.py {{output}}"\ninstrument = "values"\n'
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Head makes one of three benchmarks 40% slower, removes a fourth and adds a fifth."""
     quiet = BENCH.replace("0.01", "0.0001")
-    both = CONFIG + "".join(map(benchmark, ("render", "parse", "load")))
+    both = CONFIG + "".join(map(python_benchmark, ("render", "parse", "load")))
     base = {f"{name}.py": quiet.replace("SPEED", "1.0") for name in ("render", "parse", "load", "new")}
-    head = {"perfgate.toml": both + benchmark("new"), "parse.py": quiet.replace("SPEED", "1.4")}
+    head = {"perfgate.toml": both + python_benchmark("new"), "parse.py": quiet.replace("SPEED", "1.4")}
     return repository(tmp_path_factory.mktemp("several") / "project", {"perfgate.toml": both, **base}, head)
 
 
@@ -151,17 +147,3 @@ def test_resume_goes_on_with_its_own_part_only(
         for folder in (jobs["2/2", 1], begun)
     )
     assert resumed == whole
-
-
-def test_a_benchmark_that_a_session_did_not_come_to_is_not_judged_by_the_other(
-    project: Project, jobs: dict[tuple[str, int], Path], tmp_path: Path
-) -> None:
-    others = [folder for part, folder in jobs.items() if part != ("1/2", 1)]
-    folder = tmp_path / "short"
-    folder.mkdir()
-    kept = [line for line in project.records(folder=jobs["1/2", 1]) if line.get("benchmark") != "load"]
-    (folder / "measurements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in kept))
-    code, found = decided(project, *others, folder, more=("--set", "gate.threshold=90%"))
-    assert code == 4
-    assert {(f["benchmark"], f["status"]) for f in found["failures"]} == {("load", "gave no values in session 1")}
-    assert {f["benchmark"] for f in found["findings"]} == {"parse", "render"}

@@ -1,7 +1,5 @@
 """Regressions that were planted in small projects: the profile that the measuring job takes names the function."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -152,14 +152,17 @@ def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
         f'load = {{ command = """{daemon} echo $$ > $NOTES/load-$$; sleep 600 & wait""" }}\n'
         'service = { per = "build", command = "exec python3',
     )
-    project.write("perfgate.toml", config.replace("python3 client.py {port} {output} ask", "sleep 600"))
+    project.write(
+        "perfgate.toml",
+        config.replace("python3 client.py {port} {output} ask", "echo $$ > $NOTES/command-$$; exec sleep 600"),
+    )
     running = started(project, 1)
-    # the server's, the load's and the daemon's
-    until(lambda: sum(bool(path.read_text()) for path in project.notes.iterdir()) == 3)
+    # the server's, the load's, the daemon's and the command's own
+    until(lambda: sum(bool(path.read_text()) for path in project.notes.iterdir()) == 4)
     running.kill()
     running.communicate()
     left = [int(path.read_text()) for path in project.notes.iterdir()]
-    assert len(left) == 3
+    assert len(left) == 4
     assert all(alive(pid, None) for pid in left)
     done = project.check("", "", "--set", "plan.builds=1")
     assert (done.returncode, project.report()["failures"]) == (0, []), done.stdout + done.stderr

@@ -1,7 +1,5 @@
 """Turns of suites and values, by real processes: as many values as planned, in executions as short as starting allows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gate.evidence.records import read
 from gate.model import Build, Execution, Failure, Record
 from tests.support.project import Project, repository, until
 
@@ -77,11 +76,6 @@ def made(tmp_path: Path, config: str) -> Project:
     return repository(tmp_path / "repo", {"bench.py": BENCH, "perfgate.toml": config})
 
 
-def records(project: Project, folder: str = ".perfgate/study") -> list[Record]:
-    file = project.top / folder / "measurements.jsonl"
-    return [located.record for located in read(str(file), file.read_bytes()).records]
-
-
 def of(kind: type[Any], found: list[Record]) -> list[Any]:
     return [record for record in found if isinstance(record, kind)]
 
@@ -94,7 +88,7 @@ def test_every_setting_reaches_its_executions_and_builds(tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (
         0, "16 starts in .perfgate/study/measurements.jsonl; to see the results: perfgate study analyse .perfgate/study\n",
     ), done.stderr  # fmt: skip
-    found = records(project)
+    found = project.read(".perfgate/study")
     executions: list[Execution] = of(Execution, found)
     for execution in executions:
         told = {name: metric.values for name, metric in execution.metrics.items()}
@@ -125,7 +119,7 @@ def test_a_treatment_that_fails_is_4_and_the_others_are_measured(tmp_path: Path)
     assert done.returncode == 4
     assert f"perfgate: bench ({settings}) failed on head: this treatment fails\n" in done.stderr
     assert re.search(rf"round 1 of 2: bench \({settings}\) on head failed: exit 1\n", done.stderr)
-    found = records(project)
+    found = project.read(".perfgate/study")
     (failure,) = of(Failure, found)
     assert (failure.factors, failure.stderr) == (treatments[1], "this treatment fails\n")
     assert Counter(json.dumps(e.factors) for e in of(Execution, found)) == {
@@ -147,10 +141,10 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
     until(lambda: len(project.lines(".perfgate/study")) >= 7)
     process.kill()
     process.communicate()
-    before = len(of(Execution, records(project)))
+    before = len(of(Execution, project.read(".perfgate/study")))
     done = project.perfgate("study", "measure", "--resume")
     assert done.returncode == 0, done.stderr
-    found = records(project)
+    found = project.read(".perfgate/study")
     executions = of(Execution, found)
     assert 0 < before < 12
     assert [e.order for e in executions] == list(range(12))
@@ -175,9 +169,7 @@ def test_jobs_of_several_runners_measure_their_own_treatments(tmp_path: Path) ->
         done = project.perfgate("study", "measure", *where, "--out", out)
         assert done.returncode == 0, done.stderr
         assert f"(this is session {job['session']} of 2: add the files of the other jobs)" in done.stdout
-        sessions += [
-            (e.session, e.factors["machine"], e.factors["other"]) for e in of(Execution, records(project, out))
-        ]
+        sessions += [(e.session, e.factors["machine"], e.factors["other"]) for e in of(Execution, project.read(out))]
         other = project.perfgate("study", "measure", *where[:4], "--out", out, "--resume", "--runner", "core1")
         same = job["label"] == "core1"
         assert (other.returncode == 0) == same, other.stderr

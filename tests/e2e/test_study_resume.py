@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.evidence.records import read
-from gate.model import Build, Execution, Record
+from gate.model import Build, Execution
 from tests.support.project import Project, repository
 
 pytestmark = pytest.mark.endtoend
@@ -60,14 +59,8 @@ def made_in(folder: Path) -> Project:
     return repository(folder / "repo", {"bench.py": BENCH, "perfgate.toml": CONFIG, ".gitignore": "built\n"})
 
 
-def records(project: Project, folder: str = ".perfgate/study") -> list[Record]:
-    file = project.top / folder / "measurements.jsonl"
-    data = file.read_bytes() if file.exists() else b""
-    return [located.record for located in read(str(file), data).records]
-
-
 def executions(project: Project, folder: str = ".perfgate/study") -> list[Execution]:
-    return [record for record in records(project, folder) if isinstance(record, Execution)]
+    return [record for record in project.read(folder) if isinstance(record, Execution)]
 
 
 def require_whole(project: Project, replicates: int, folder: str = ".perfgate/study") -> None:
@@ -79,7 +72,7 @@ def require_whole(project: Project, replicates: int, folder: str = ".perfgate/st
     }
     places = [(json.dumps(e.factors), e.build, e.execution) for e in found]
     assert len(set(places)) == len(places)
-    builds = [(r.build, json.dumps(r.factors)) for r in records(project, folder) if isinstance(r, Build)]
+    builds = [(r.build, json.dumps(r.factors)) for r in project.read(folder) if isinstance(r, Build)]
     assert len(set(builds)) == len(builds)
     # the schedule that is laid out at once has the same order
     assert [(e.build, e.execution) for e in found[::TREATMENTS]] == [

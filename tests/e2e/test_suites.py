@@ -1,7 +1,5 @@
 """A suite through the whole gate: one command, many benchmarks, each with its own verdict."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

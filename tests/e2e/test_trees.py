@@ -1,7 +1,5 @@
 """Base is measured as its commit has it: builds and benchmarks that change tracked files, through the whole gate."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

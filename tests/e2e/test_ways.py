@@ -1,7 +1,5 @@
 """Next steps that need a real project: what they say is typed, and the check then has a verdict."""
 
-from __future__ import annotations
-
 import fcntl
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A check of one command, and of two given programs, without a perfgate.toml; real programs."""
 
-from __future__ import annotations
-
 import json
 import stat
 import tomllib

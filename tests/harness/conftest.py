@@ -1,7 +1,5 @@
 """A real git repository in a temporary directory, whatever the user's git configuration; a clock that jumps."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

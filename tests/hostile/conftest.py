@@ -4,8 +4,6 @@ An attack is a file of its own: it commits base and head, checks, and says what 
 as whoever runs the tests; if that is root, also as an ordinary user. As root some run at night only: OF_ANYBODY.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import subprocess

@@ -1,7 +1,5 @@
 """Head makes an artifact that leads elsewhere, or files that nobody can read to their end (S6, S10)."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keys of whoever started perfgate: tickets and passwords are kept in a session's keyring (S8)."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 

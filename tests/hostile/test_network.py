@@ -1,7 +1,5 @@
 """A build or benchmark reaches for a server of the machine, or for what others keep in /tmp: whoever runs perfgate."""
 
-from __future__ import annotations
-
 import os
 import socket
 import tempfile

@@ -1,7 +1,5 @@
 """No process can be started any more, as under a fork bomb: an interruption still ends the run in time (L3)."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """What the proof of "identical" cannot see (docs/security.md): each line is a benchmark that is called identical."""
 
-from __future__ import annotations
-
 from tests.hostile.conftest import PLAN, Stage
 
 # by line: what the build does in each side's own way, "one" or "two", and what the benchmark does

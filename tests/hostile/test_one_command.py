@@ -1,7 +1,5 @@
 """A hostile program in the sandbox: what it writes, reads, signals and leaves outside."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import secrets

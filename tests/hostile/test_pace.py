@@ -1,7 +1,5 @@
 """Head's benchmark slows down what starts base: priorities, slices, processors and limits of perfgate's processes (S9)."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

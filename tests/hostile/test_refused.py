@@ -1,7 +1,5 @@
 """A system that refuses namespaces, or some of what they need: the first line of a run says what is missing, and why."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

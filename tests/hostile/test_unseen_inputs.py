@@ -1,7 +1,5 @@
 """What a build makes that is not a file of the tree: homes (S5), and what programs ask of files besides content (S7)."""
 
-from __future__ import annotations
-
 from tests.hostile.conftest import PLAN, Stage
 
 # by benchmark: what the build does in each side's own way, "one" or "two"; and what the benchmark asks for

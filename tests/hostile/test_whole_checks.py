@@ -1,7 +1,5 @@
 """A hostile pull request, measured: nothing of the machine, of base or of the next run is reached."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

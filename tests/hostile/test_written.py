@@ -1,7 +1,5 @@
 """What a run writes: more values than anybody compares (S11), commands for a workflow's runner (S12), no room left (L2)."""
 
-from __future__ import annotations
-
 import re
 import resource
 

@@ -1,7 +1,5 @@
 """A benchmark that is measured writes, removes or replaces what another one reads, lists or asks about (S4)."""
 
-from __future__ import annotations
-
 from tests.hostile.conftest import PLAN, Stage
 
 BUILD = """\

@@ -1,7 +1,5 @@
 """A bisection over simulated commits: the gate over both ends with its looks, then the search, in units of an execution."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -9,14 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from gate.stats.bisection import (
-    ENOUGH,
-    Costs,
-    Measured,
-    executions_for,
-    next_visit,
-    posterior,
-)
+from gate.stats.bisection import ENOUGH, Costs, Measured, executions_for, next_visit, posterior
 from gate.stats.power import needed
 from gate.stats.sequential import spending
 

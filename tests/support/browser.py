@@ -1,7 +1,5 @@
 """A real Chromium, headless and without a network, for the pages that perfgate writes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

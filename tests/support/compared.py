@@ -1,7 +1,5 @@
 """The CSV of a comparison, whose lines are one for each row and column, as one dict for each row."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

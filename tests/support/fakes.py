@@ -1,7 +1,5 @@
 """An executor and a background process that start nothing, and a clock that only they move."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Result files of other tools, and what is read from them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gate.formats.parts.reading import Reading, read

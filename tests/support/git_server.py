@@ -1,7 +1,5 @@
 """A git server on loopback: git's own http-backend behind a small HTTP server that can ask for a token."""
 
-from __future__ import annotations
-
 import base64
 import os
 import subprocess

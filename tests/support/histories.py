@@ -1,7 +1,5 @@
 """Histories made up: records of commits with the noise of builds and of days, as a gate of 5 to 12 builds measures them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path

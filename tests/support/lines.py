@@ -1,7 +1,5 @@
 """Lines of measurements.jsonl, as tests write them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Outputs with one very long line, as of a program that dumps what it has: no reader may take minutes over it."""
 
-from __future__ import annotations
-
 import random
 import signal
 from collections.abc import Iterator

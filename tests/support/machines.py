@@ -1,13 +1,10 @@
 """Machines as trees of files, from the texts in tests/data/hosts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.host.fitness.counters import Window, moment
-from harness.host.fitness.kernel_files import Tree
+from harness.host.fitness.counters import Tree, Window, moment
 
 HOSTS = Path(__file__).parent.parent / "data" / "hosts"
 QUIET = {

@@ -1,7 +1,5 @@
 """Files cut off and garbled: whoever reads them reads them or refuses them in one line, and never a traceback."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Nights that a creep check remembers, without measuring every one of them."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from pathlib import Path

@@ -15,8 +15,6 @@ The convention of README.md and docs/:
   `<!-- at night -->` runs it in `make nightly` only.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A small git repository with benchmarks, used as a user would: real git, real processes, the real command."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -18,6 +16,8 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from gate.cli.main import main
+from gate.evidence.records import read
+from gate.model import Record
 
 BENCH = """\
 import os, random, sys
@@ -161,12 +161,15 @@ class Project:
         found = [json.loads(line) for line in self.lines(folder)]
         return [each for each in found if not kinds or each["type"] in kinds]
 
+    def read(self, folder: str | Path = ".perfgate", said: str = "") -> list[Record]:
+        """Return what was measured, as the gate reads it; said: by the run, if there is nothing."""
+        file = self.top / folder / "measurements.jsonl"
+        assert file.exists(), said
+        return [located.record for located in read(str(file), file.read_bytes()).records]
+
     def own(self) -> dict[str, str]:
         """Give the variables of a test's own history and lock: what is remembered of this machine is not for tests."""
-        return {
-            "PERFGATE_HISTORY": str(self.top.parent / "history"),
-            "PERFGATE_LOCK": str(self.top.parent / "lock"),
-        }
+        return {"PERFGATE_HISTORY": str(self.top.parent / "history"), "PERFGATE_LOCK": str(self.top.parent / "lock")}
 
     def report(self) -> dict[str, Any]:
         """Read the report of the last run."""
@@ -177,6 +180,14 @@ class Project:
         """List the recorded executions: benchmark, side, build, execution."""
         names = ("benchmark", "side", "build", "execution")
         return [tuple(each[name] for name in names) for each in self.records("execution")]
+
+
+def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
+    """Write a program, and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
 
 
 def until(met: Callable[[], object], seconds: float = 300) -> None:
@@ -284,6 +295,11 @@ def repository(top: Path, *commits: Mapping[str, str]) -> Project:
             made.write(name, text)
         made.commit()
     return made
+
+
+def python_benchmark(name: str) -> str:
+    """Write the entry of a benchmark of that name whose program is BENCH's."""
+    return f'[[benchmark]]\nname = "{name}"\ncommand = "python3 {name}.py {{output}}"\ninstrument = "values"\n'
 
 
 def small_project(top: Path) -> Project:

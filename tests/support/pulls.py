@@ -1,7 +1,5 @@
 """A repository with a pull request, as a forge keeps it, and checkouts of it as actions/checkout makes them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

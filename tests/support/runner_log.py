@@ -1,7 +1,5 @@
 """Reads the log of a step as GitHub's runner does (Runner.Common/ActionCommand.cs, Worker/ActionCommandManager.cs)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

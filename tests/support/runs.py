@@ -1,7 +1,5 @@
 """Measured runs of any size and unkindness, as the harness would have written them: one builder a situation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Samples and tops of given numbers, and what a test takes for granted of an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """A screen that shows what a terminal would, and a process on a real pseudo terminal."""
 
-from __future__ import annotations
-
 import codecs
 import fcntl
 import io

@@ -1,7 +1,5 @@
 """Properties that hold for every seed: a few of them in `make test`, all under `make promise` or `make nightly`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

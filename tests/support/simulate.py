@@ -1,7 +1,5 @@
 """Samples drawn from known variance components, for the statistical promises."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Draws of whole studies, with or without effects, builds that differ, drift, and treatments that builds do something to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The fake of GitHub: it answers as GitHub's description says, refuses what that does not know, and fails on request."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import urllib.parse

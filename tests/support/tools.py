@@ -1,7 +1,5 @@
 """Real tools of this host: found or skipped, their suites measured as an instrument does, their files read back."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Commands that are traced in tests."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A data file of the trial that nobody measured: known times, known noise."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

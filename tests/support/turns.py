@@ -1,7 +1,5 @@
 """Runs in which base and head take turns, as a test asks for them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

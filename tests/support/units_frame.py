@@ -1,7 +1,5 @@
 """Frames of units of analysis, as the statistics of designed experiments take them, and data that R comes with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeVar

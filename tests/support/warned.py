@@ -1,7 +1,5 @@
 """What a report warns of and gives for reasons, by kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from gate.model.reasons import Because

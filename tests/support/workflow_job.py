@@ -1,7 +1,5 @@
 """A job of a workflow that uses the action: its steps in order, as action.yml calls them, with a real repository."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

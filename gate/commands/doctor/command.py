@@ -15,7 +15,7 @@ from gate.model import SCHEMA, UserError
 
 if TYPE_CHECKING:
     from gate.document.document import Document, Part
-    from harness.host.fitness.host_check import Check
+    from harness.host.fitness.checks import Check
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +39,8 @@ def run(options: Options, out: TextIO, _err: TextIO) -> int:
     from gate.run.memory import opened
     from gate.run.refusal import require_measuring
     from gate.store.history_records import proof_of
+    from harness.host.fitness.checks import Check
     from harness.host.fitness.examination import examine, unfit
-    from harness.host.fitness.host_check import Check
     from harness.sandbox.sandbox import examined
 
     require_measuring()
@@ -95,8 +95,8 @@ def document(checks: Sequence[Check]) -> Document:
 def verdict(checks: Sequence[Check]) -> str:
     """Put the verdict into words: "fit with 3 warnings, 2 unknown" or "unfit: steal time, governor"."""
     from gate.units import plural
+    from harness.host.fitness.checks import WAITS
     from harness.host.fitness.examination import unfit
-    from harness.host.fitness.load import WAITS
 
     bad = [check.name for check in unfit(checks)]
     counts = {state: sum(check.state == state for check in checks) for state in ("warn", "unknown")}

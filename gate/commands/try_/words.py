@@ -22,7 +22,7 @@ from gate.words.reports import commit
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, visible
-from harness.host.fitness.load import WAITS
+from harness.host.fitness.checks import WAITS
 
 Say = Callable[[str], None]
 _MOST_CASES = 20

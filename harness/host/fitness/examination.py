@@ -1,7 +1,5 @@
 """All checks of the machine, or the quick ones that come before measuring; and those of all but its load."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -12,10 +10,9 @@ from collections.abc import Iterable
 
 from gate.units import plural
 from harness.host.facts import install
-from harness.host.fitness import load
-from harness.host.fitness.counters import governors, turbo
-from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import CPUS, Tree, memory_limit
+from harness.host.fitness import checks
+from harness.host.fitness.checks import Check, Checks, Here, bad, ok, unknown, warn
+from harness.host.fitness.counters import CPUS, Tree, governors, memory_limit, turbo
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
@@ -292,7 +289,7 @@ def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: 
     for a processor make it unfit as well.
     """
     found = unfit(_found((*_STATE, "temporary files"), Here(tree or Tree(), seconds)))
-    return [f"{check.name}: {check.value}" for check in found if waits or check.name not in load.WAITS]
+    return [f"{check.name}: {check.value}" for check in found if waits or check.name not in checks.WAITS]
 
 
 def standing_problems(tree: Tree | None = None) -> list[str]:
@@ -310,5 +307,5 @@ def unfit(checks: Iterable[Check]) -> list[Check]:
 
 
 def _found(names: Iterable[str], here: Here) -> list[Check]:
-    every = CHECKS | load.CHECKS
+    every = CHECKS | checks.CHECKS
     return [every[name](here) for name in names]

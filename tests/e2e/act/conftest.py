@@ -1,7 +1,5 @@
 """The runner for the tests below: found or skipped, with stand-ins for the actions that cannot be fetched."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A repository that uses the action: a benchmark whose numbers are told, a workflow, and branches as GitHub has them."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

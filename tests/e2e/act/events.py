@@ -1,7 +1,5 @@
 """Event files as GitHub writes them, with the fields that anything reads, and the variables that go with them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The workflow of `perfgate init --workflow comment` under the real workflow runner: three jobs, one answer."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

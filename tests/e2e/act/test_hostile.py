@@ -1,7 +1,5 @@
 """Benchmark code that looks for the token, speaks to the runner and writes into its files: nothing of it counts."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

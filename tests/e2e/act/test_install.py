@@ -1,7 +1,5 @@
 """The action as a newcomer has it: a runner with Python and nothing of ours, and the same runner the second time."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.act.consumer import Consumer, workflow

@@ -1,7 +1,5 @@
 """The life of a pull request under the real workflow runner: one comment, kept up to date; the job fails as it must."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """The workflow of a release under the real workflow runner: its dry run, and what it publishes for a tag."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess
@@ -18,7 +16,7 @@ from scripts.release.tags import listed
 from tests.e2e.act import events
 from tests.e2e.act.runner import HERE, ROOT, Act, Ran, export, pins
 from tests.support.forge import FakeGitHub
-from tests.support.project import Project
+from tests.support.project import Project, executable
 
 # it downloads what the wheel needs
 pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
@@ -61,10 +59,7 @@ def act(act: Act, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Act:
         folder.mkdir(parents=True)
         (folder / "action.yml").write_text(STAND_IN.replace("WHICH", name))
         act.repositories[f"{name}@{uses()[name]}"] = folder
-    program = tmp_path / "bin" / "gh"
-    program.parent.mkdir()
-    program.write_text(GH)
-    program.chmod(0o755)
+    program = executable(tmp_path / "bin" / "gh", GH)
     # a runner's Python has no hatchling: the build has to bring it
     (program.parent / "python3").symlink_to(Path(sys.executable).resolve())
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")

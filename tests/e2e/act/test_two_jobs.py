@@ -1,7 +1,5 @@
 """The workflow of two jobs under the real workflow runner: one measures, the other decides, whatever became of the first."""
 
-from __future__ import annotations
-
 import re
 import sys
 

@@ -1,7 +1,5 @@
 """The other workflows that `perfgate init` writes, as they are, under the real workflow runner."""
 
-from __future__ import annotations
-
 import math
 import re
 

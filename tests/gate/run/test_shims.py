@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.host.shims import behind
-from tests.harness.host.test_shims import MANAGER, PYENV, script
-from tests.support.project import Project
+from tests.harness.host.test_shims import MANAGER, PYENV
+from tests.support.project import Project, executable
 
 CONFIG = """\
 [plan]
@@ -33,10 +33,10 @@ instrument = "values"
 
 @pytest.mark.parametrize("chosen", [True, False])
 def test_what_a_shim_starts_is_started_itself_unless_the_project_chooses_it(tmp_path: Path, *, chosen: bool) -> None:
-    program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
+    program = executable(tmp_path / "versions" / "tool", "#!/bin/sh\n")
     log = tmp_path / "log"
-    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
-    shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
+    manager = executable(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
+    shim = executable(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
     project = Project(tmp_path / "project")
     project.write("perfgate.toml", CONFIG)
     if chosen:
@@ -61,9 +61,9 @@ def test_what_a_shim_starts_is_started_itself_unless_the_project_chooses_it(tmp_
 def test_nothing_that_a_project_sets_starts_outside_of_the_sandbox(tmp_path: Path) -> None:
     """Head's own [env] names a folder of its checkout, or a manager's variables: that manager is not asked."""
     log = tmp_path / "log"
-    program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
-    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
-    shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
+    program = executable(tmp_path / "versions" / "tool", "#!/bin/sh\n")
+    manager = executable(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
+    shim = executable(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
     path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
     own = {**os.environ, "PATH": path}
     assert behind(own, ["tool x"], []) == own

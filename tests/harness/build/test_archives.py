@@ -1,7 +1,5 @@
 """Members of a static library change places: real archives, real linkers, and all that must stay as it was."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -15,6 +13,7 @@ from harness.build import archives
 from harness.build.archives import Archive, copies
 from harness.build.linker import Arrangement, arranged, run
 from harness.build.perturb import build_environment, make_shims
+from tests.support.project import executable
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only"),
@@ -290,9 +289,9 @@ def test_what_make_reads_names_the_archive(folder: Path) -> None:
 
 def test_a_linker_that_refuses_the_copy(folder: Path) -> None:
     call(folder, "ar", "rcs", "libcore.a", *OBJECTS)
-    refusing = folder / "ld.bfd"
-    refusing.write_text('#!/bin/sh\ncase "$*" in */proc/*) echo no >&2; exit 1;; esac\necho "$@" > linked\n')
-    refusing.chmod(0o755)
+    refusing = executable(
+        folder / "ld.bfd", '#!/bin/sh\ncase "$*" in */proc/*) echo no >&2; exit 1;; esac\necho "$@" > linked\n'
+    )
     arrangement = arranged(str(refusing), ["libcore.a"], 1, lambda path: str(folder / path), str(folder), str(folder))
     assert (arrangement.ordered, arrangement.plain) == ("objects", ["libcore.a"])
     assert arrangement.arguments != arrangement.plain

@@ -1,7 +1,5 @@
 """Builds in real trees: which tree, which command, what is recorded and what a failure tells."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -10,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -28,9 +26,7 @@ from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import resolve
 from harness.source.repository import Hint, checkout_hint, find_repository, no_hint
 from harness.source.trees import open_trees
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
 
 
 @contextmanager
@@ -271,10 +267,7 @@ def test_artifacts_are_hashed_by_content(tmp_path: Path) -> None:
 # --- variants -------------------------------------------------------------------------------------------------------
 
 STUDY = Study(
-    factor={
-        "opt": {"O2": SettingTable(build_env={"CFLAGS": "-O2"}), "O3": SettingTable(value="3 x")},
-        "load": [1, 8],
-    }
+    factor={"opt": {"O2": SettingTable(build_env={"CFLAGS": "-O2"}), "O3": SettingTable(value="3 x")}, "load": [1, 8]}
 )
 O2, O3 = {"opt": "O2"}, {"opt": "O3"}
 

@@ -1,14 +1,12 @@
 """First builds are kept for runs that measure the same again, and only for those: real compilers and real builds."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +19,8 @@ from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache, directory_of, name_of
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import builder_of, good
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
+from tests.support.project import executable
 
 pytestmark = [
     pytest.mark.endtoend,
@@ -139,10 +136,7 @@ def test_what_may_have_another_result_is_built(
     project: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each change comes to those before it."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "rustc").write_text("#!/bin/sh\n")
-    (tools / "rustc").chmod(0o755)
+    tools = executable(tmp_path / "tools/rustc").parent
     caller = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
     changes: dict[str, Any] = {"caller": caller}
 

@@ -1,9 +1,6 @@
 """Tracked files that builds and benchmarks change: whose change is excused, and what the failure of another one says."""
 
-from __future__ import annotations
-
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
 
 import msgspec
 import pytest
@@ -15,11 +12,7 @@ from harness.build import builder as building
 from harness.build.cache import BuildCache
 from harness.build.changed_files import Declared, Watch, named
 from tests.harness.build.test_builder import bad, builder_of, good
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
 
 
 @pytest.mark.parametrize(
@@ -154,7 +147,7 @@ def test_what_was_built_is_what_is_measured(checkout: Checkout, artifact: str) -
     project = checkout.path / "p"
     for changes in ([], [artifact]):
         table = BuildTable(command=command, artifacts=[artifact], changes=changes)
-        with builder_of(type(checkout)(project), table) as builder:
+        with builder_of(Checkout(project), table) as builder:
             for number in range(2):
                 for side in SIDES:
                     good(builder.build(side, number, number))

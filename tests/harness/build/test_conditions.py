@@ -1,7 +1,5 @@
 """What a person changes in the environment to repeat a command, and tools that keep something under a project's path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The order of functions: which change places, by which linkers, and that of Go; real objects and real programs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import struct
@@ -16,6 +14,7 @@ from gate.walking import open_beneath
 from harness.build import functions
 from harness.build.functions import layout_of, ordering, section_names
 from harness.build.perturb import build_environment, make_shims
+from tests.support.project import executable
 
 go = pytest.mark.skipif(shutil.which("go") is None, reason="no go here")
 pytestmark = [
@@ -123,9 +122,7 @@ def test_mold_can_only_shuffle(folder: Path) -> None:
     ],
 )
 def test_gnu_ld_knows_it_from_2_43_on(folder: Path, version: str, takes: bool) -> None:
-    linker = folder / "ld.bfd"
-    linker.write_text(f"#!/bin/sh\necho '{version}'\n")
-    linker.chmod(0o755)
+    linker = executable(folder / "ld.bfd", f"#!/bin/sh\necho '{version}'\n")
     options, what = ordering(str(linker), [str(folder / "one.o")], 1, str, False)
     assert what == ("functions" if takes else "")
     if takes:
@@ -143,12 +140,10 @@ def test_an_order_of_one_s_own_stays(folder: Path, own: str) -> None:
 
 
 def test_a_linker_that_refuses_the_order(folder: Path) -> None:
-    refusing = folder / "own" / "ld.lld"
-    refusing.parent.mkdir()
-    refusing.write_text(
-        '#!/bin/sh\ncase "$*" in *ordering*) echo "what is that?" >&2; exit 1;; esac\necho x >> linked\nexec ld "$@"\n'
+    executable(
+        folder / "own" / "ld.lld",
+        '#!/bin/sh\ncase "$*" in *ordering*) echo "what is that?" >&2; exit 1;; esac\necho x >> linked\nexec ld "$@"\n',
     )
-    refusing.chmod(0o755)
     added = build_environment(["link-order"], 1, {}, folder / "shims")
     done = subprocess.run(
         ["gcc", f"-B{folder}/own/", "-fuse-ld=lld", "one.o", "-o", "app"],

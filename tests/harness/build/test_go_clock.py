@@ -1,7 +1,5 @@
 """The second clock of Go's benchmarks, in the toolchain that is here."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Which arguments of a linker change places, and which linker gets them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +10,7 @@ from harness.build import linker
 from harness.build import order as orders_of
 from harness.build.linker import expanded, resolved
 from harness.build.order import keyed_order, relocatable, stable_name, stable_symbol
+from tests.support.project import executable
 
 # gcc 12.2 linking a.o b.o c.o -lm with -pie, shortened: `gcc -### a.o b.o c.o -lm`
 GCC = [
@@ -184,19 +183,12 @@ def test_response_files(tmp_path: Path) -> None:
     endless.write_text(f"a.o @{endless}")
     with pytest.raises(ValueError, match="nest"):
         expanded([f"@{endless}"])
-    program(tmp_path / "bin/ld", '#!/bin/sh\necho "$@"\n')
-    shim = program(tmp_path / "shims/collect-ld")
+    executable(tmp_path / "bin/ld", '#!/bin/sh\necho "$@"\n')
+    shim = executable(tmp_path / "shims/collect-ld")
     environment = {"PATH": str(tmp_path / "bin"), "PERFGATE_SEED": "1"}
     command = [sys.executable, "-I", "-S", linker.__file__, str(shim), f"@{endless}"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == f"@{endless}\n"
-
-
-def program(path: Path, text: str = "") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
 
 
 def real_linker(shim: Path, arguments: list[str], environment: dict[str, str]) -> str | None:
@@ -206,40 +198,40 @@ def real_linker(shim: Path, arguments: list[str], environment: dict[str, str]) -
 
 @pytest.fixture
 def shim(tmp_path: Path) -> Path:
-    program(tmp_path / "shims/ld.lld")
-    program(tmp_path / "shims/ld")
-    return program(tmp_path / "shims/collect-ld")
+    executable(tmp_path / "shims/ld.lld")
+    executable(tmp_path / "shims/ld")
+    return executable(tmp_path / "shims/collect-ld")
 
 
 def test_gcc_s_own_folders_come_before_path(tmp_path: Path, shim: Path) -> None:
     environment = {"PATH": str(tmp_path / "bin"), "COMPILER_PATH": f"{shim.parent}/:{tmp_path}/gcc/:{tmp_path}/late/"}
     assert real_linker(shim, ["a.o"], environment) is None
-    on_path = program(tmp_path / "bin/ld")
+    on_path = executable(tmp_path / "bin/ld")
     assert real_linker(shim, ["a.o"], environment) == str(on_path)
-    late = program(tmp_path / "late/ld")
+    late = executable(tmp_path / "late/ld")
     assert real_linker(shim, ["a.o"], environment) == str(late)
     assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) is None
-    lld = program(tmp_path / "gcc/ld.lld")
+    lld = executable(tmp_path / "gcc/ld.lld")
     assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) == str(lld)
     # a folder named ld, or one without the right to execute it, is no linker
     (tmp_path / "gcc/ld").mkdir()
     assert real_linker(shim, ["a.o"], environment) == str(late)
-    real = program(tmp_path / "late/real-ld")
+    real = executable(tmp_path / "late/real-ld")
     assert real_linker(shim, ["-fuse-ld=lld"], environment) == str(real)
 
 
 def test_which_linker_is_the_real_one(tmp_path: Path, shim: Path) -> None:
     # a cross compiler's own
-    program(tmp_path / "bin/ld")
-    crossed = program(tmp_path / "bin/aarch64-linux-gnu-ld")
+    executable(tmp_path / "bin/ld")
+    crossed = executable(tmp_path / "bin/aarch64-linux-gnu-ld")
     environment = {"PATH": str(tmp_path / "bin"), "COLLECT_GCC": "/usr/bin/aarch64-linux-gnu-gcc-12"}
     assert real_linker(shim, [], environment) == str(crossed)
     # the shim of another run is a linker like others
-    outer = program(tmp_path / "outer/collect-ld")
+    outer = executable(tmp_path / "outer/collect-ld")
     environment = {"PATH": "", "COMPILER_PATH": f"{shim.parent}:{outer.parent}", "PERFGATE_SEED": "1"}
     assert resolved(str(shim), ["-fuse-ld=lld", "a.o"], environment) == (str(outer), ["-fuse-ld=lld", "a.o"])
     # only collect-ld is given the choice of a linker
-    lld = program(tmp_path / "bin/ld.lld")
+    lld = executable(tmp_path / "bin/ld.lld")
     environment = {"PATH": f"{shim.parent}:{tmp_path}/bin", "PERFGATE_SEED": "1"}
     assert resolved(str(shim), ["-fuse-ld=lld", "a.o"], environment) == (str(lld), ["a.o"])
     assert resolved(str(shim.parent / "ld.lld"), ["a.o"], environment) == (str(lld), ["a.o"])

@@ -1,24 +1,19 @@
 """Both sides at one path: equal sources give equal bytes, and a change is never taken for none."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from gate.config.types import BuildTable
 from gate.model import SIDES, Side
+from harness.build.builder import TreeBuilder
 from tests.harness.build.test_builder import builder_of, good
+from tests.harness.conftest import Checkout
 from tests.support.traced import needs_gcc
-
-if TYPE_CHECKING:
-    from harness.build.builder import TreeBuilder
-    from tests.harness.conftest import Checkout
 
 SOURCE = '#include <stdio.h>\nint main(void) { puts(__FILE__ " " __DATE__ " " __TIME__); return 0; }\n'
 

@@ -1,7 +1,5 @@
 """What is set for builds and executions, and the programs that stand before the linkers and node."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -13,15 +11,9 @@ import pytest
 from gate.config.types import PERTURBATIONS
 from harness.build.perturb import build_environment, execution_environment, make_shims, uses_go, without_shims
 from harness.process.execute import PADDING
+from tests.support.project import executable
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")
-
-
-def program(path: Path, script: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(script)
-    path.chmod(0o755)
-    return path
 
 
 @pytest.fixture
@@ -35,8 +27,8 @@ case "$*" in
 "env GOFLAGS GOROOT") echo "${GOFLAGS--mod=vendor}"; echo /nowhere ;;
 esac
 """
-    program(folder / "go", go)
-    program(folder / "node", '#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    executable(folder / "go", go)
+    executable(folder / "node", '#!/bin/sh\nprintf "%s\\n" "$@"\n')
     return folder
 
 
@@ -85,12 +77,7 @@ def test_the_padding_is_of_up_to_a_page_and_of_the_seed() -> None:
 
 
 def test_what_the_user_set_stays(shims: Path, tools: Path) -> None:
-    own = {
-        "PATH": str(tools),
-        "PYTHONHASHSEED": "0",
-        "COMPILER_PATH": "/opt/tools",
-        "GOFLAGS": "-trimpath -ldflags=-s",
-    }
+    own = {"PATH": str(tools), "PYTHONHASHSEED": "0", "COMPILER_PATH": "/opt/tools", "GOFLAGS": "-trimpath -ldflags=-s"}
     added = build_environment(["hash-seed", "link-order", "go-randlayout"], 5, own, shims)
     assert added == ({"COMPILER_PATH": f"{shims}/linkers:/opt/tools"} if sys.platform == "linux" else {})
     assert execution_environment(["hash-seed", "go-randlayout"], 5, own, shims) == {"PATH": f"{shims}/node:{tools}"}
@@ -112,7 +99,7 @@ def test_which_seed_go_and_python_take(shims: Path) -> None:
 
 @pytest.mark.parametrize("script", ["#!/bin/sh\necho '  -race' >&2\n", "#!/nowhere\n", "#!/bin/sh\nkill -9 $$\n"])
 def test_an_older_or_broken_go_is_left_alone(tmp_path: Path, tools: Path, script: str) -> None:
-    program(tools / "go", script)
+    executable(tools / "go", script)
     make_shims(tmp_path / "shims", {"PATH": str(tools)}, go=True)
     assert build_environment(["go-randlayout"], 5, {}, tmp_path / "shims") == {}
 
@@ -212,7 +199,7 @@ class TestLinking:
 
     def test_another_linker_is_the_one_that_was_asked_for(self, objects: Path, shims: Path, tmp_path: Path) -> None:
         log = tmp_path / "log"
-        program(tmp_path / "own/ld.gold", f'#!/bin/sh\necho "$@" > "{log}"\nexec ld "$@"\n')
+        executable(tmp_path / "own/ld.gold", f'#!/bin/sh\necho "$@" > "{log}"\nexec ld "$@"\n')
         inputs = [f"{name}.o" for name in (*self.NAMES, "main")]
         order = self.order(objects, shims, "1", f"-B{tmp_path}/own/", "-fuse-ld=gold", *inputs)
         assert order == self.order(objects, shims, "1")

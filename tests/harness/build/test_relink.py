@@ -1,7 +1,5 @@
 """Builds after the first link again what it has compiled: real compilers, real builds, and all that must stop it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -9,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +17,7 @@ from gate.model.records import FullBuilds
 from harness.build.builder import TreeBuilder
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import bad, builder_of, good
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
 
 pytestmark = [
     pytest.mark.endtoend,

@@ -1,7 +1,5 @@
 """What is known of the machine and its state; host names and boot ids do not leave it, and still tell machines apart."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,17 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.facts import (
-    UNKNOWN,
-    Facts,
-    cpu_model,
-    facts,
-    fingerprint,
-    machine_key,
-    pseudonym,
-)
-from harness.host.fitness.counters import state
-from harness.host.fitness.kernel_files import Tree
+from harness.host.facts import UNKNOWN, Facts, cpu_model, facts, fingerprint, machine_key, pseudonym
+from harness.host.fitness.counters import Tree, state
 from tests.support.machines import machine
 from tests.support.project import small_project
 

@@ -1,7 +1,5 @@
 """Whole machines: which are fit, which are not, and that nothing unreadable is ever ok."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -11,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from harness.host.fitness import examination
-from harness.host.fitness.counters import Window
+from harness.host.fitness.checks import Check, Here
+from harness.host.fitness.counters import Tree, Window
 from harness.host.fitness.examination import CHECKS, examine, problems, standing_problems, unfit
-from harness.host.fitness.host_check import Check, Here
-from harness.host.fitness.kernel_files import Tree
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
+from tests.support.project import executable
 
 
 def found(
@@ -27,7 +25,7 @@ def found(
     def watch(files: Tree, seconds: float) -> Window:
         return window(files, later={} if later is None else later)
 
-    monkeypatch.setattr("harness.host.fitness.host_check.watch", watch)
+    monkeypatch.setattr("harness.host.fitness.checks.watch", watch)
     return {check.name: check for check in examine(tree)}
 
 
@@ -270,9 +268,7 @@ def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def tool(folder: Path, name: str, says: str, status: int = 0) -> None:
-    file = folder / name
-    file.write_text(f"#!/bin/sh\necho '{says}'\nexit {status}\n")
-    file.chmod(0o755)
+    executable(folder / name, f"#!/bin/sh\necho '{says}'\nexit {status}\n")
 
 
 def test_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

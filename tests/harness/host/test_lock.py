@@ -40,15 +40,11 @@ def locked(
     return host_lock(claim, path, wait=wait, waiting=waiting)
 
 
-def started(code: str, *arguments: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    argv = [sys.executable, "-c", code, *arguments]
-    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-
-
 def holder(path: Path) -> subprocess.Popen[str]:
     """Start a process that holds the lock until its standard input ends."""
-    return started(HOLD, str(path), "run-7")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    argv = [sys.executable, "-c", HOLD, str(path), "run-7"]
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def release(process: subprocess.Popen[str]) -> None:

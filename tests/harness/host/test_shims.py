@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.host.shims import Shim, behind, shims
+from tests.support.project import executable
 
 Environment = Callable[..., dict[str, str]]
 PYENV = """\
@@ -33,16 +34,9 @@ exec "{program}" "$@"
 """
 
 
-def script(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    return script(tmp_path / "versions" / "python", "#!/bin/sh\n")
+    return executable(tmp_path / "versions" / "python", "#!/bin/sh\n")
 
 
 @pytest.fixture
@@ -66,8 +60,10 @@ def test_a_script_that_starts_the_manager(
     tmp_path: Path, program: Path, environment: Environment, template: str, name: str, by_path: bool
 ) -> None:
     log = tmp_path / "log"
-    manager = script(tmp_path / "bin" / name, f'#!/bin/sh\necho "$1" >> {log}\necho "{program}"\n')
-    shim = script(tmp_path / "shims" / "python", template.format(root=tmp_path, manager=manager if by_path else name))
+    manager = executable(tmp_path / "bin" / name, f'#!/bin/sh\necho "$1" >> {log}\necho "{program}"\n')
+    shim = executable(
+        tmp_path / "shims" / "python", template.format(root=tmp_path, manager=manager if by_path else name)
+    )
     commands = (
         ["python", "bench.py"], ["/usr/bin/env", "A=b", "python", "bench.py"], "SEED=1 exec python bench.py | tail",
     )  # fmt: skip
@@ -82,25 +78,25 @@ def test_a_script_that_starts_the_manager(
 
 def test_other_ways_to_stand_before_a_program(tmp_path: Path, program: Path, environment: Environment) -> None:
     # a link to a program that looks at its own name
-    volta = script(tmp_path / "bin" / "volta", MANAGER.format(program=program, first=""))
-    script(tmp_path / "bin" / "volta-shim", f'#!/bin/sh\nexec "{program}" "$@"\n')
+    volta = executable(tmp_path / "bin" / "volta", MANAGER.format(program=program, first=""))
+    executable(tmp_path / "bin" / "volta-shim", f'#!/bin/sh\nexec "{program}" "$@"\n')
     (tmp_path / "bin" / "node").symlink_to("volta-shim")
     expected = Shim("volta", str(volta.parent / "node"), str(program))
     assert list(found(environment(volta.parent), tmp_path, ["node", "x.js"])) == [expected]
     # nvm names the program as its first argument
     text = f'#!/usr/bin/env bash\n# nvm.sh\nPATH="{program.parent}:$PATH"\nexec "$@"\n'
-    shim = script(tmp_path / "nvm-exec", text)
+    shim = executable(tmp_path / "nvm-exec", text)
     expected = Shim("nvm", str(shim), str(program))
     assert list(found(environment(), tmp_path, [str(shim), "python", "x.py"])) == [expected]
     # a manager that does not tell
-    manager = script(tmp_path / "bin" / "pyenv", "#!/bin/sh\nexit 1\n")
-    shim = script(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
+    manager = executable(tmp_path / "bin" / "pyenv", "#!/bin/sh\nexit 1\n")
+    shim = executable(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
     assert list(found(environment(), tmp_path, [str(shim)])) == [Shim("pyenv", str(shim), "")]
 
 
 def test_what_is_no_shim(tmp_path: Path, program: Path, environment: Environment) -> None:
-    shim = script(tmp_path / "python", PYENV.format(root=tmp_path, manager="pyenv"))
-    other = script(tmp_path / "bin" / "python", '#!/bin/sh\nexec "$PYTHON" "$@"\n')
+    shim = executable(tmp_path / "python", PYENV.format(root=tmp_path, manager="pyenv"))
+    other = executable(tmp_path / "bin" / "python", '#!/bin/sh\nexec "$PYTHON" "$@"\n')
     commands = (["python"], ["./python", "x"], [str(other)], ["missing"], "'unfinished", "", ["sh", "-c", "x"])
     assert found(environment(program.parent), tmp_path, *commands) == {}
     # nor what the project chooses: its own words start nothing outside of the sandbox

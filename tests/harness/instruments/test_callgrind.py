@@ -6,8 +6,8 @@ from gate.model import Metric
 from harness.instruments.callgrind import Callgrind, find_callgrind
 from harness.instruments.declaration import Found
 from harness.instruments.protocol import Context, Unusable
-from harness.process.execute import Outcome, ProcessExecutor
-from tests.harness.instruments.conftest import install
+from harness.process.execute import Outcome
+from tests.harness.instruments.conftest import collected, install
 
 OK = Outcome("", "", 1.0, "")
 PROFILE = "events: Ir\ntotals: {}\n"
@@ -45,14 +45,14 @@ def test_one_value_of_all_processes_unless_the_program_failed(tmp_path: Path, co
     assert isinstance(found, Found), found
     assert found.version == "3.19.0"
     each = benchmark(["sh", "-c", "echo x >> starts"], warmup=2)
-    collected = found.instrument.collect(each, context, ProcessExecutor().run(found.instrument.prepare(each, context)))
-    assert collected == {"instructions": Metric(unit="", better="lower", values=[42.0], dropped=[])}
+    assert collected(found.instrument, each, context) == {
+        "instructions": Metric(unit="", better="lower", values=[42.0], dropped=[])
+    }
     assert (tmp_path / "starts").read_text() == "x\n"
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
     assert isinstance(found, Found)
     each = benchmark("echo why >&2; exit 3")
-    ran = ProcessExecutor().run(found.instrument.prepare(each, context))
-    assert found.instrument.collect(each, context, ran) == Unusable("exit 3", "why\n")
+    assert collected(found.instrument, each, context) == Unusable("exit 3", "why\n")
 
 
 def test_what_cannot_start_or_be_used(context: Context) -> None:

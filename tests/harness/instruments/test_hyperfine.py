@@ -14,11 +14,11 @@ from gate.model import Metric
 from gate.units import Duration
 from harness.instruments.declaration import Found, choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
-from harness.instruments.protocol import Collected, Context, Unusable
+from harness.instruments.protocol import Context, Unusable
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
-from harness.process.execute import Command, Outcome, ProcessExecutor
-from tests.harness.instruments.conftest import install
+from harness.process.execute import Command, Outcome
+from tests.harness.instruments.conftest import collected, install
 from tests.support.fakes import FakeExecutor
 
 DATA = Path(__file__).parents[2] / "data" / "hyperfine"
@@ -160,10 +160,8 @@ def measured(context: Context) -> Measure:
     real = found.instrument
 
     def measure(command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
-        each = benchmark(command, **options)
-        collected = real.collect(each, context, ProcessExecutor().run(real.prepare(each, context)))
-        assert not isinstance(collected, Collected)
-        return collected
+        measured: dict[str, Metric] | Unusable = collected(real, benchmark(command, **options), context)
+        return measured
 
     return measure
 

@@ -10,8 +10,8 @@ from gate.model import Metric
 from harness.instruments.declaration import Found
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.instruments.protocol import Context, Unusable
-from harness.process.execute import Outcome, ProcessExecutor
-from tests.harness.instruments.conftest import install
+from harness.process.execute import Outcome
+from tests.harness.instruments.conftest import collected, install
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
 # stands for perf where the host has none: it writes a captured output and starts the command, as perf does
@@ -39,8 +39,8 @@ def counts(found: Found | str) -> tuple[str, ...]:
 
 
 def measured(found: Found, context: Context, command: str | list[str], **options: Any) -> Any:
-    each, perf = Benchmark(name="b", command=command, instrument="perf_stat", **options), found.instrument
-    return perf.collect(each, context, ProcessExecutor().run(perf.prepare(each, context)))
+    each = Benchmark(name="b", command=command, instrument="perf_stat", **options)
+    return collected(found.instrument, each, context)
 
 
 def test_each_iteration_is_a_process_start(tmp_path: Path, context: Context) -> None:

@@ -192,6 +192,6 @@ def test_the_division_is_the_cheapest_of_all(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.normal(size=9) + 8 * (np.arange(9) >= rng.integers(1, 8)) + 40 * (rng.random(9) < 0.1)
     for penalty in (2.0, 6.0, 12.0):
-        starts = [part.start for part in segments(0.1 * values, 0.1, penalty)]
+        starts = [start for start, _ in segments(0.1 * values, 0.1, penalty)]
         least = min(cost(values.tolist(), division, penalty) for division in divisions(9))
         assert cost(values.tolist(), starts, penalty) == pytest.approx(least)

@@ -1,8 +1,7 @@
 """pytest-benchmark and the runner of asv, by real processes."""
 
-import os
 import sys
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,26 +11,21 @@ from gate.config.types import Benchmark
 from harness.instruments.asv import Asv
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pytest_benchmark import PytestBenchmark
-from harness.instruments.suite import SuiteInstrument
-from harness.process.execute import ProcessExecutor
+from tests.harness.instruments.conftest import collected
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Context:
-    (tmp_path / "it's 🐢").mkdir()
-    environment = {"PATH": os.environ["PATH"]}
-    return Context(tmp_path, environment, "head", 17, padding=5, iterations=2, scratch=tmp_path / "it's 🐢")
+def context(context: Context) -> Context:
+    return replace(context, iterations=2)
 
 
-def ran(instrument: SuiteInstrument, context: Context, benchmark: Benchmark) -> Collected | Unusable:
-    return instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
-
-
-def of_pytest(context: Context, text: str, *words: str, **keys: Any) -> Collected | Unusable:
+def of_pytest(context: Context, text: str, *words: str, **keys: Any) -> Any:
     """Run a file of tests by a real pytest."""
     (context.directory / "test_b.py").write_text(text)
     command = [sys.executable, *words, "-m", "pytest", "-q", "test_b.py", "--benchmark-min-time=0.0005"]
-    return ran(PytestBenchmark(), context, Benchmark(name="b", command=command, instrument="pytest-benchmark", **keys))
+    return collected(
+        PytestBenchmark(), Benchmark(name="b", command=command, instrument="pytest-benchmark", **keys), context
+    )
 
 
 @pytest.mark.parametrize("as_text", [True, False])
@@ -44,7 +38,7 @@ def test_the_real_pytest_benchmark(context: Context, as_text: bool) -> None:
     # a directory of the machine's may hold spaces
     command: str | list[str] = "'" + "' '".join(words) + "'" if as_text else words
     benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark", warmup=1, exclude=["*_c"])
-    found = ran(PytestBenchmark(), context, benchmark)
+    found = collected(PytestBenchmark(), benchmark, context)
     assert isinstance(found, Collected), found
     assert list(found.benchmarks) == ["test_b.py::test_a"]
     time = found.benchmarks["test_b.py::test_a"]["time"]
@@ -94,7 +88,7 @@ def test_the_runner_of_asv(context: Context) -> None:
     (context.directory / "asv_runner" / "discovery.py").write_text(DISCOVERY)
     command = [sys.executable, "-m", "perfgate_asv", "suite", "--sample-time=0.01"]
     benchmark, instrument = Benchmark(name="s", command=command, instrument="asv", warmup=1), Asv()
-    found = ran(instrument, context, benchmark)
+    found = collected(instrument, benchmark, context)
     assert isinstance(found, Collected)
     assert set(found.benchmarks) == {"a.time_busy(1)", "b.time_c"}
     assert [(name, "ZeroDivisionError" in why.stderr) for name, why in found.failures.items()] == [
@@ -104,6 +98,6 @@ def test_the_runner_of_asv(context: Context) -> None:
         assert [len(metric.values) for metric in metrics.values()] == [2] * len(metrics)
     one = msgspec.structs.replace(benchmark, include=["b.*"])
     assert instrument.prepare(one, context).argv[-1] == "--bench=^(b\\..*)$"
-    found = ran(instrument, context, one)
+    found = collected(instrument, one, context)
     assert isinstance(found, Collected)
     assert (set(found.benchmarks), found.failures) == ({"b.time_c"}, {})

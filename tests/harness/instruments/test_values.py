@@ -14,7 +14,7 @@ from gate.model import Metric
 from gate.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments
 from harness.instruments.values import Values
-from harness.process.execute import ProcessExecutor
+from tests.harness.instruments.conftest import collected
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
@@ -24,8 +24,8 @@ def benchmark(command: str | list[str], **options: Any) -> Benchmark:
 
 
 def measured(context: Context, command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
-    each, values = benchmark(command, **options), Values()
-    return values.collect(each, context, ProcessExecutor().run(values.prepare(each, context)))
+    found: dict[str, Metric] | Unusable = collected(Values(), benchmark(command, **options), context)
+    return found
 
 
 def status(context: Context, command: str | list[str], **options: Any) -> str:
@@ -46,11 +46,7 @@ def test_only_given_names_are_replaced_and_a_command_by_hand_is_what_one_types()
         "{output}/a b/{seed}",
         "{SEED} {0} {{output}} $/a b/{seed}",
     )
-    assert arguments("p {seed} '{other}' {output}", values) == (
-        "sh",
-        "-c",
-        "p '{output}' '{other}' '/a b/{seed}'",
-    )
+    assert arguments("p {seed} '{other}' {output}", values) == ("sh", "-c", "p '{output}' '{other}' '/a b/{seed}'")
     assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n)"
     assert by_hand(["./a b", "it's", "{seed}"], {"seed": "1"}) == "'./a b' 'it'\"'\"'s' 1"
     assert by_hand("make && ./x {seed}", {"seed": "1"}) == "make && ./x 1"

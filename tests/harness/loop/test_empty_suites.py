@@ -1,7 +1,5 @@
 """A suite in which one side has no benchmark: what the other side has is new, or missing, and nothing failed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +11,7 @@ from tests.support.project import Project
 PLAN = "[gate]\nmin_builds = 2\nsameness = 'off'\n[plan]\nbuilds = 2\nexecutions = 2\niterations = 1\nsandbox = 'off'\n"
 OTHER = '[[benchmark]]\nname = "other"\ninstrument = "values"\ncommand = "echo 1; cat other"\n'
 GO = "goos: linux\npkg: example.org/m\n%sPASS\nok  \texample.org/m\t1.2s\n"
-EMPTY = {
-    "go": GO % "",
-    "libtest": "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n",
-}
+EMPTY = {"go": GO % "", "libtest": "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n"}
 ONE = {
     "go": GO % "BenchmarkF-2  \t100\t12.3 ns/op\n",
     "libtest": "running 1 test\ntest f ... bench:          12 ns/iter (+/- 3)\n",

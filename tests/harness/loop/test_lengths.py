@@ -1,7 +1,5 @@
 """How short turns are: by what starting costs, before the first value, and the same when a run goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What builds leave outside their trees: both sides must not run what was built last; real processes, whole checks."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -13,8 +11,8 @@ import pytest
 
 from gate.model import Execution, Failure
 from harness.sandbox.sandbox import examined
-from tests.harness.loop.test_probe import committed, records_of
-from tests.support.project import Project
+from tests.harness.loop.test_probe import committed
+from tests.support.project import Project, executable
 
 pytestmark = pytest.mark.endtoend
 
@@ -56,7 +54,7 @@ def checked(
 
 
 def found(project: Project) -> list[Failure]:
-    return [record for record in records_of(project) if isinstance(record, Failure)]
+    return [record for record in project.read() if isinstance(record, Failure)]
 
 
 DOCKER = """#!/bin/sh
@@ -151,7 +149,7 @@ def is_told(project: Project, failure: Failure, file: Path, said: str) -> None:
     assert f"{failure.benchmark} does not use what {failure.side} built: the build of {other}" in said
     assert project.report()["next"]["kind"] == "build-inside"
     # nothing of it was measured, and whoever decides later finds the same
-    assert {record.benchmark for record in records_of(project) if isinstance(record, Execution)} <= {"own"}
+    assert {record.benchmark for record in project.read() if isinstance(record, Execution)} <= {"own"}
     assert {each["kind"] for each in project.report()["failures"]} == {"outside"}
 
 
@@ -164,10 +162,7 @@ cat app
 
 def test_an_image_that_both_sides_tag_alike_is_an_error(tmp_path: Path) -> None:
     """What the engine does, nobody traces: this one stands in for it, and does not show the image to the benchmark."""
-    tool = tmp_path / "bin" / "docker"
-    tool.parent.mkdir()
-    tool.write_text(ENGINE)
-    tool.chmod(0o755)
+    tool = executable(tmp_path / "bin" / "docker", ENGINE)
     environment = {"PATH": f"{tool.parent}:{os.environ['PATH']}", "HERE": str(tmp_path)}
     shape = Shape("command = 'docker build -t x'", "docker run --rm x")
     project, code, said = checked(tmp_path, shape, **environment)
@@ -238,7 +233,7 @@ def test_what_is_each_sides_own_is_measured(tmp_path: Path) -> None:
     shape, benchmarks = together(FINE)
     project, code, said = checked(tmp_path, shape, benchmarks=benchmarks, HOME=str(home))
     assert (code, found(project)) == (0, []), said
-    executed = Counter(record.benchmark for record in records_of(project) if isinstance(record, Execution))
+    executed = Counter(record.benchmark for record in project.read() if isinstance(record, Execution))
     assert executed == dict.fromkeys(FINE, 4)
 
 
@@ -253,7 +248,7 @@ def test_a_later_round_finds_it_too_and_what_was_measured_before_decides_nothing
     (failure,) = found(project)
     assert (code, failure.kind, failure.build) == (4, "outside", 1), said
     assert failure.status.endswith("in round 2")
-    assert {record.build for record in records_of(project) if isinstance(record, Execution)} == {0}
+    assert {record.build for record in project.read() if isinstance(record, Execution)} == {0}
     assert project.report()["findings"] == []
 
 

@@ -1,7 +1,5 @@
 """What cannot differ is proved and not measured, and what may differ never is: real processes, real git, whole checks."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -16,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from gate.evidence.records import read
 from gate.model import Build, Execution, Failure, HostState, Record, Same
 from tests.support.project import Project
 
@@ -48,7 +45,7 @@ def checked(
     """Measure a project; returns what is identical, and why the others are measured."""
     project = committed(tmp_path, base, head)
     done = project.perfgate(command, "--base", "HEAD~1", *options)
-    records = records_of(project, done.stderr)
+    records = project.read(said=done.stderr)
     measured = {record.benchmark for record in records if isinstance(record, Execution)}
     identical = {record.benchmark for record in records if isinstance(record, Same)}
     assert not measured & identical
@@ -90,12 +87,6 @@ def at(tmp_path: Path) -> Project:
     return project
 
 
-def records_of(project: Project, said: str = "") -> list[Record]:
-    file = project.top / ".perfgate/measurements.jsonl"
-    assert file.exists(), said
-    return [located.record for located in read(str(file), file.read_bytes()).records]
-
-
 def unproved_of(records: list[Record]) -> dict[str, str]:
     unproved = next(r.unproved for r in reversed(records) if isinstance(r, HostState) and r.when == "end")
     return {name: f"{why.kind} {why.path or ''}".rstrip() for name, why in unproved.items()}
@@ -124,10 +115,7 @@ def test_what_no_benchmark_reads_is_no_matter(tmp_path: Path) -> None:
 @needs_gcc
 def test_sources_that_compile_to_the_same_program_are_no_matter(tmp_path: Path) -> None:
     base = {"perfgate.toml": BUILT.replace("-O1", "-O2 -g0"), "main.c": MAIN, "one.h": "#define ONE 1\n"}
-    head = {
-        "main.c": f"/* a comment */{MAIN}".replace("ONE - 1", "1 - ONE"),
-        "one.h": "#define TWO 2\n#define ONE 1\n",
-    }
+    head = {"main.c": f"/* a comment */{MAIN}".replace("ONE - 1", "1 - ONE"), "one.h": "#define TWO 2\n#define ONE 1\n"}
     assert checked(tmp_path, base, head, *SANDBOXED) == ({"work"}, {})
 
 
@@ -157,7 +145,7 @@ def test_the_proof_names_what_commits_hold_and_counts_what_was_made(tmp_path: Pa
     head = {"README.md": "more\n", "docs/deep/page.md": "new\n"}
     project = committed(tmp_path, RUN | {"perfgate.toml": config, ".gitignore": "out/\n"}, head)
     done = project.perfgate("measure", "--base", "HEAD~1")
-    (proof,) = (record for record in records_of(project, done.stderr) if isinstance(record, Same))
+    (proof,) = (record for record in project.read(said=done.stderr) if isinstance(record, Same))
     assert proof.differ == ["README.md", "docs", "docs/deep", "docs/deep/page.md"]
     # out/base, out/head, out/log, and git's own
     assert proof.made_count > 3
@@ -277,7 +265,7 @@ def test_what_may_differ_is_measured(changes: dict[str, Change], build: str, tmp
     # what is decided of such lines is the same for all, and others here decide it
     done = project.perfgate("measure", "--base", "HEAD~1")
     assert done.returncode == 0, done.stderr
-    records = records_of(project, done.stderr)
+    records = project.read(said=done.stderr)
     expected = {}
     for name, change in changes.items():
         kind, _, path = change.why.partition(" ")
@@ -359,7 +347,7 @@ def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path, monk
     assert checked(tmp_path, base, {"data": "2\n"}, "--benchmark", "other") == ({"other"}, {})
     project = at(tmp_path)
     done = project.perfgate("measure", "--base", "HEAD~1")
-    records = records_of(project, done.stderr)
+    records = project.read(said=done.stderr)
     assert any(isinstance(record, Build) and record.cached for record in records)
     assert unproved_of(records) == {"work": f"outside-changed {outside}"}
     # and whose it is, only builds of this run show

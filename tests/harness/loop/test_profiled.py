@@ -1,7 +1,5 @@
 """The profiler of a benchmark is chosen by what is there and what time is left; both sides get the same, or neither."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

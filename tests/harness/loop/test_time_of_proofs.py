@@ -133,13 +133,6 @@ def test_what_time_proofs_have(
     assert ends in (None, bench.clock.now)
 
 
-def test_the_changed_sources_are_named_and_what_was_built_is_counted(tmp_path: Path) -> None:
-    bench, executor = bench_of(tmp_path, {"suite": 1.0}, 100.0)
-    run(bench, executor)
-    (proof,) = (record for record in bench.appended if isinstance(record, Same))
-    assert (proof.differ, proof.differ_count, proof.made_count) == (["README.md"], 3, 2)
-
-
 def test_nothing_is_measured_beyond_the_budget_and_no_first_build_goes_beyond_what_is_allowed(tmp_path: Path) -> None:
     bench, executor = bench_of(tmp_path, {"suite": 20.0}, 30.0, seconds=20.0)
     measured = run(bench, executor, overtime=30.0)

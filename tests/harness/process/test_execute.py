@@ -19,7 +19,7 @@ from harness.process.execute import (
     find_program,
 )
 from harness.process.process_groups import KEPT, alive
-from tests.support.project import until
+from tests.support.project import executable, until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
@@ -85,10 +85,8 @@ def test_how_a_program_ended_in_words_and_as_a_code(
 
 def test_what_cannot_start(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("data")
-    (tmp_path / "nonsense").write_text("\0\1\2")
-    (tmp_path / "nonsense").chmod(0o755)
-    (tmp_path / "orphan").write_text("#!/nowhere/interpreter\n")
-    (tmp_path / "orphan").chmod(0o755)
+    executable(tmp_path / "nonsense", "\0\1\2")
+    executable(tmp_path / "orphan", "#!/nowhere/interpreter\n")
     outcomes = {
         argv: run(tmp_path, argv)
         for argv in ("./missing", "no-such-program", "./plain", "./nonsense", "./orphan", ".", "a\0b", "\ud800")
@@ -115,10 +113,7 @@ def test_what_cannot_start(tmp_path: Path) -> None:
 
 
 def test_what_a_program_finds_when_it_starts(tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "tool"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\nexit 7\n")
-    program.chmod(0o755)
+    program = executable(tmp_path / "bin" / "tool", "#!/bin/sh\nexit 7\n")
     command = Command(("tool",), tmp_path, {"PATH": "bin"}, 30)
     assert ProcessExecutor().run(command).status == "exit 7"
     assert find_program("tool", {"PATH": str(program.parent)}) == str(program.resolve())

@@ -1,7 +1,5 @@
 """Which profiler fits a benchmark, what is said where none can be used, and the bounds of a profile."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from pathlib import Path
@@ -17,6 +15,7 @@ from harness.profilers.perf import PROFILER as PERF
 from harness.profilers.pprof import PROFILER as PPROF
 from harness.profilers.pprof import operations
 from harness.profilers.profiler import Absent, Costs, Places, Subject, fold, is_go
+from tests.support.project import executable
 
 
 def subject(directory: Path, command: list[str] | str, instrument: str = "spawn", seconds: float = 0.1) -> Subject:
@@ -58,8 +57,7 @@ def test_which_profilers_fit(tmp_path: Path, command: list[str] | str, instrumen
     ("manager", "command"), [("apt", "apt install valgrind"), ("pacman", "pacman -S valgrind"), ("brew", "")]
 )
 def test_an_absent_tool_names_what_installs_it_where_that_is_known(tmp_path: Path, manager: str, command: str) -> None:
-    (tmp_path / manager).write_text("#!/bin/sh\n")
-    (tmp_path / manager).chmod(0o755)
+    executable(tmp_path / manager, "#!/bin/sh\n")
     found = CALLGRIND.find({"PATH": str(tmp_path)})
     assert isinstance(found, Absent)
     assert found.install.removeprefix("sudo ") == command

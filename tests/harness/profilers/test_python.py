@@ -1,7 +1,5 @@
 """The sampler of Python programs: in real interpreters, with the project's own sitecustomize, threads and processes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gate.config.types import Benchmark
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.protocol import Context
 from harness.process.execute import Command
-from harness.profilers.profiler import Costs, Found, Places, Subject
+from harness.profilers.profiler import Costs, Found, Places
 from harness.profilers.python import PROFILER, parse
+from tests.harness.profilers.test_choice import subject
 
 BURN = """\
 import time
@@ -34,17 +32,12 @@ def sampled(tmp_path: Path, text: str, *options: str, files: Mapping[str, str] |
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(content)
     scratch.mkdir()
-    subject = subject_of(project, [sys.executable, *options, "main.py"])
+    of = subject(project, [sys.executable, *options, "main.py"])
     context = Context(project, dict(os.environ), "base", 1, 0, 1, scratch)
     command = Command((sys.executable, *options, "main.py"), project, {**os.environ, **more}, 60)
-    wrapped = PROFILER.wrap(Found("", ""), subject, context, command)
+    wrapped = PROFILER.wrap(Found("", ""), of, context, command)
     subprocess.run(wrapped.argv, cwd=project, env=wrapped.environment, check=False, timeout=60)
-    return PROFILER.read(subject, context)
-
-
-def subject_of(directory: Path, command: list[str] | str, instrument: str = "spawn", line: str = "") -> Subject:
-    benchmark = Benchmark(name="bench", command=command, instrument=instrument)
-    return Subject(benchmark, line, 0.1, 0.1, directory, dict(os.environ))
+    return PROFILER.read(of, context)
 
 
 def inclusive(costs: Costs, function: str) -> float:
@@ -105,7 +98,7 @@ def test_an_interpreter_that_ignores_its_environment_gives_nothing(tmp_path: Pat
     costs = sampled(tmp_path, "for _ in range(10**6): pass", "-I")
     assert not costs
     with pytest.raises(OutputError, match="PYTHONPATH"):
-        PROFILER.sampled(subject_of(tmp_path, "python3 x.py"), [costs])
+        PROFILER.sampled(subject(tmp_path, "python3 x.py"), [costs])
 
 
 def test_samples_are_read() -> None:

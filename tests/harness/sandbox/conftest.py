@@ -1,7 +1,5 @@
 """A sandbox to be attacked, and what lies around it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence

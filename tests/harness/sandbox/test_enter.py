@@ -1,7 +1,5 @@
 """What a thread can do once it is inside: as an ordinary user, and as the user that root's commands become."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -14,6 +12,7 @@ import pytest
 from harness.sandbox import landlock
 from harness.sandbox.enter import enter
 from harness.sandbox.landlock import DEVICE, READ
+from tests.support.project import executable
 
 pytestmark = pytest.mark.skipif(landlock.version() < landlock.LEAST, reason="Landlock is Linux's")
 NOBODY = 65534
@@ -60,9 +59,7 @@ def test_root_becomes_another_user_that_reads_and_finds_what_root_may(tmp_path: 
     # Gcc asks access(2) whether there is a linker, and access(2) counts capabilities only with a secure bit.
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    program = closed / "program"
-    program.write_text("#!/bin/sh\necho ran\n")
-    program.chmod(0o755)
+    program = executable(closed / "program", "#!/bin/sh\necho ran\n")
     assert shell(f"'{program}'", user=NOBODY) == "0 ran"
     asked = [sys.executable, "-I", "-c", "import os, sys; print(os.access(sys.argv[1], os.X_OK))", str(program)]
     assert inside(lambda: subprocess.run(asked, capture_output=True, text=True).stdout, user=NOBODY) == "True\n"

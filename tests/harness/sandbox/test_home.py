@@ -1,7 +1,5 @@
 """A side's own home directory: links to the user's, caches, and no secrets; which directories builds may write besides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,18 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.sandbox import home as module
-from harness.sandbox.home import (
-    Copied,
-    Home,
-    Reach,
-    added_to,
-    caches,
-    defaults,
-    home_of,
-    make_home,
-    named,
-    overlaps,
-)
+from harness.sandbox.home import Copied, Home, Reach, added_to, caches, defaults, home_of, make_home, named, overlaps
 
 
 @pytest.fixture

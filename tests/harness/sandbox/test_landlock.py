@@ -1,7 +1,5 @@
 """Rulesets, made by the kernel, and what they leave out of sight."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Both sides of one launch, each in its sandbox, its home and its tree at one path."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

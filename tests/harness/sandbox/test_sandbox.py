@@ -1,7 +1,5 @@
 """Where a side's commands are confined: homes that stand by turns, rulesets, caches, and what is left at the end."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

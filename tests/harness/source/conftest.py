@@ -1,21 +1,16 @@
 """A repository with submodules."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
 
 
 @pytest.fixture
 def nested(checkout: Checkout, tmp_path: Path) -> Checkout:
     """A checkout with a submodule that has a submodule, both with two commits, base and head at one each."""
-    made = type(checkout)
-    inner, middle = made(tmp_path / "inner repo"), made(tmp_path / "middle")
+    inner, middle = Checkout(tmp_path / "inner repo"), Checkout(tmp_path / "middle")
     for each in (inner, middle):
         each.path.mkdir()
         each.git("init", "-q", "-b", "main")

@@ -1,13 +1,10 @@
 """Which commits are compared, in each situation that a newcomer's repository can be in."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,10 +14,7 @@ from harness.source import store
 from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo
 from harness.source.repository import find_repository, kept_out, texts_at
-from tests.harness.conftest import ISOLATED
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import ISOLATED, Checkout
 
 
 def resolved(
@@ -174,17 +168,9 @@ SITUATIONS = {
         "HEAD",
         "the tree has changes; head is the working tree on main with uncommitted changes (2 files, 1 untracked)",
     ),
-    "new branch": (
-        "c a 1; base; c a 2; git switch -q -c feature",
-        "feature~1",
-        "because main has all commits of head",
-    ),
+    "new branch": ("c a 1; base; c a 2; git switch -q -c feature", "feature~1", "because main has all commits of head"),
     "change on a new branch": ("c a 1; base; git switch -q -c feature; printf 3 > a", "HEAD", ""),
-    "detached": (
-        "c a 1; base; git switch -q --detach; c a 2",
-        "main",
-        "head is the last commit at the detached ",
-    ),
+    "detached": ("c a 1; base; git switch -q --detach; c a 2", "main", "head is the last commit at the detached "),
     "detached at main": ("c a 1; base; c a 2; git switch -q --detach", "HEAD~1", ""),
     # there is no commit before it
     "first configuration": ("c a 1; base; echo '[gate]' > perfgate.toml", "HEAD", ""),
@@ -222,7 +208,7 @@ def test_what_is_compared(checkout: Checkout, name: str) -> None:
     options = OPTIONS.get(name, {})
     subprocess.run(["sh", "-c", SHELL + script], cwd=checkout.path, check=True, capture_output=True)
     copy = checkout.path.parent / "copy"
-    here = type(checkout)(copy) if copy.exists() else checkout
+    here = Checkout(copy) if copy.exists() else checkout
     environment = {key: value for key, value in options.items() if key.isupper()}
     found = resolved(here, base=options.get("base"), head=options.get("head"), environment=environment)
     wanted = here.git("rev-parse", "refs/marks/base").strip()
@@ -237,10 +223,7 @@ def test_what_is_compared(checkout: Checkout, name: str) -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (
-            "c a 1",
-            "nothing to compare: head is the first commit and the tree is clean",
-        ),
+        ("c a 1", "nothing to compare: head is the first commit and the tree is clean"),
         (
             "git branch -m trunk; c a 1",
             "no default branch found (looked for origin/HEAD, main, master): name the base with --base REF",
@@ -323,13 +306,13 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cloned(checkout: Checkout, remote: Path, target: Path, *options: str) -> Checkout:
     subprocess.run(["git", "clone", "-q", *options, f"file://{remote}", str(target)], check=True)
-    return type(checkout)(target)
+    return Checkout(target)
 
 
 def checked_out_by_the_action(checkout: Checkout, remote: Path, target: Path, ref: str) -> Checkout:
     """Do what actions/checkout does with fetch-depth: 1."""
     subprocess.run(["git", "init", "-q", str(target)], check=True)
-    made = type(checkout)(target)
+    made = Checkout(target)
     made.git("remote", "add", "origin", f"file://{remote}")
     own = f"refs/remotes/{ref.removeprefix('refs/').replace('heads/', 'origin/')}"
     made.git("fetch", "-q", "--no-tags", "--depth=1", "origin", f"+{ref}:{own}")
@@ -362,7 +345,7 @@ def test_the_command_that_is_advised_helps(
     checkout: Checkout, remote: Path, tmp_path: Path, make: tuple[str, ...], options: dict[str, str],
     environment: dict[str, str], base: str,
 ) -> None:  # fmt: skip
-    wanted = type(checkout)(remote).git("rev-parse", base)
+    wanted = Checkout(remote).git("rev-parse", base)
     options = {name: wanted if ref == "SHA" else ref for name, ref in options.items()}
     way = cloned if make[0] == "clone" else checked_out_by_the_action
     copy = way(checkout, remote, tmp_path / "copy", *make[1:])

@@ -1,16 +1,11 @@
 """Which server a token is for, and where a checkout keeps one that the benchmarks could read."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from harness.source.git import Access, authorised, git_of, persisted_token
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
 
 SERVER = "https://github.com"
 SECRET = "ghs_0123456789"

@@ -1,7 +1,5 @@
 """Two trees differ by whatever a program can ask for."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -12,36 +10,40 @@ from gate.model import Side
 from harness.source.differences import differences
 
 
-def test_what_files_share_or_have_besides_their_content_differs(tmp_path: Path) -> None:
-    for side in ("base", "head"):
-        (tmp_path / side / "sub").mkdir(parents=True)
-        for name in ("a", "sub/b", "c"):
-            (tmp_path / side / name).write_text("1")
-    trees: dict[Side, Path] = {"base": tmp_path / "base", "head": tmp_path / "head"}
+@pytest.fixture
+def trees(tmp_path: Path) -> dict[Side, Path]:
+    """Two trees with a file a."""
+    made: dict[Side, Path] = {"base": tmp_path / "base", "head": tmp_path / "head"}
+    for tree in made.values():
+        tree.mkdir()
+        (tree / "a").write_text("1")
+    return made
+
+
+def test_what_files_share_or_have_besides_their_content_differs(trees: dict[Side, Path]) -> None:
+    for tree in trees.values():
+        (tree / "sub").mkdir()
+        for name in ("sub/b", "c"):
+            (tree / name).write_text("1")
     assert differences(trees).paths == frozenset()
-    (tmp_path / "head/sub/b").unlink()
-    os.link(tmp_path / "head/a", tmp_path / "head/sub/b")
+    (trees["head"] / "sub/b").unlink()
+    os.link(trees["head"] / "a", trees["head"] / "sub/b")
     found = differences(trees)
     assert found.paths == found.modes == {"a", "sub/b"}
     assert found.hashes["base"] != found.hashes["head"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="extended attributes by os.setxattr")
-def test_attributes_differ(tmp_path: Path) -> None:
-    trees: dict[Side, Path] = {"base": tmp_path / "base", "head": tmp_path / "head"}
-    for side in trees:
-        (tmp_path / side).mkdir()
-        (tmp_path / side / "a").write_text("1")
+def test_attributes_differ(trees: dict[Side, Path]) -> None:
+    for side, tree in trees.items():
         try:
-            os.setxattr(tmp_path / side / "a", "user.side", side.encode())
+            os.setxattr(tree / "a", "user.side", side.encode())
         except OSError:
             pytest.skip("the file system has no attributes")
     assert differences(trees).paths == {"a"}
 
 
-def test_compiled_python_may_hold_the_time_of_its_own_source(tmp_path: Path) -> None:
-    trees: dict[Side, Path] = {"base": tmp_path / "base", "head": tmp_path / "head"}
-
+def test_compiled_python_may_hold_the_time_of_its_own_source(trees: dict[Side, Path]) -> None:
     def compiled(side: Side, flags: int, time: int, code: bytes = b"code") -> None:
         folder = trees[side] / "__pycache__"
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,9 @@
 """A git directory whose files a commit holds, in the folder of a project: git would take it for the repository."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,9 +17,7 @@ from harness.errors import SourceError
 from harness.source.base_and_head import resolve
 from harness.source.git import Git, git_of
 from harness.source.repository import find_repository
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
+from tests.harness.conftest import Checkout
 
 
 def plant(checkout: Checkout, folder: Path, ran: Path) -> str:
@@ -32,7 +27,7 @@ def plant(checkout: Checkout, folder: Path, ran: Path) -> str:
     """
     work = folder.parent / "work"
     subprocess.run(["git", "clone", "-q", f"file://{checkout.path}", str(work)], check=True)
-    evil = type(checkout)(work)
+    evil = Checkout(work)
     sha = evil.commit("evil", sub__file="evil", _dot_gitattributes="* filter=evil\n")
     for command in ("clean", "smudge"):
         evil.git("config", f"filter.evil.{command}", f"touch {ran}; cat")

@@ -1,21 +1,16 @@
 """Tracked files of a tree against its commit: every change of one is found, and nothing else is."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from gate.model import Side
 from harness.source.trees import Trees
+from tests.harness.conftest import Checkout
 from tests.harness.source.test_trees import trees_of
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
 
 
 def nothing(side: Side, path: str) -> bool:

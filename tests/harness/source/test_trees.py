@@ -1,7 +1,5 @@
 """The trees of a run: what is in them, and that nothing of them is left."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -11,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,10 +20,9 @@ from harness.source.repository import find_repository
 from harness.source.submodules import relative_url
 from harness.source.trees import Trees, open_trees
 from harness.source.workdir import RUNNING, remove_leftovers
+from tests.harness.conftest import Checkout
+from tests.support.project import executable
 from tests.support.warned import kinds
-
-if TYPE_CHECKING:
-    from tests.harness.conftest import Checkout
 
 
 def names(directory: Path) -> list[str]:
@@ -149,7 +145,7 @@ def test_a_filter_that_fails_is_said(checkout: Checkout) -> None:
 
 @pytest.mark.parametrize("kind", ["shared", "partial", "shallow", "worktree", "named"])
 def test_any_repository_is_exported(checkout: Checkout, tmp_path: Path, kind: str) -> None:
-    copy = type(checkout)(tmp_path / ('od"d\nname' if kind == "named" else kind))
+    copy = Checkout(tmp_path / ('od"d\nname' if kind == "named" else kind))
     checkout.commit(a="1")
     checkout.commit(a="2", new="\n")
     checkout.git("config", "uploadpack.allowFilter", "true")
@@ -375,8 +371,7 @@ def test_urls_of_nested_submodules_are_relative_to_their_own_remote(
 ) -> None:
     for name, value in {"COUNT": "1", "KEY_0": "protocol.file.allow", "VALUE_0": "always"}.items():
         monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
-    made = type(checkout)
-    inner, middle = made(tmp_path / "far/inner"), made(tmp_path / "far/middle")
+    inner, middle = Checkout(tmp_path / "far/inner"), Checkout(tmp_path / "far/middle")
     for each in (inner, middle):
         each.path.mkdir(parents=True)
         each.git("init", "-q", "-b", "main")
@@ -440,7 +435,7 @@ def test_submodules_are_at_their_recorded_commits(nested: Checkout, isolated_git
 def test_a_submodule_that_is_not_in_the_checkout_is_cloned(
     nested: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = type(nested)(tmp_path / "copy")
+    copy = Checkout(tmp_path / "copy")
     nested.git("clone", "-q", str(nested.path), str(copy.path))
     # relative to the remote: beside the checkout it came from
     with pytest.raises(SourceError) as caught, trees_of(copy, "HEAD", "HEAD") as trees:
@@ -559,9 +554,10 @@ def test_real_files_of_git_lfs(checkout: Checkout, tmp_path: Path) -> None:
 def test_what_git_lfs_makes_of_changes_is_not_the_users(checkout: Checkout, tmp_path: Path) -> None:
     """A stand-in for git lfs: a file is kept where lfs.storage says, else in the git directory."""
     place = '"$(git config lfs.storage || echo "$(git rev-parse --git-dir)/lfs")"'
-    script = tmp_path / "lfs"
-    script.write_text(f'#!/bin/sh\nd={place}; mkdir -p "$d"; test $1 = clean && cat > "$d/o" || cat "$d/o"; echo p\n')
-    script.chmod(0o755)
+    script = executable(
+        tmp_path / "lfs",
+        f'#!/bin/sh\nd={place}; mkdir -p "$d"; test $1 = clean && cat > "$d/o" || cat "$d/o"; echo p\n',
+    )
     checkout.commit(_dot_gitattributes="*.bin filter=lfs\n", a_dot_bin="1")
     for name in ("clean", "smudge"):
         checkout.git("config", f"filter.lfs.{name}", f"'{script}' {name}")

@@ -1,7 +1,5 @@
 """Work directories: nothing of one stays, however its run ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What cannot be followed is a doubt, and what can be is none."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A traced command begins, runs and ends as it would by itself, and nothing of the tracer is left."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import threading

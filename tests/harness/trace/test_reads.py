@@ -1,7 +1,5 @@
 """What a command and all that it starts read is seen, by real processes and the real kernel."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -7,8 +7,6 @@ with FakeGitHub("acme/widget") as github:
     assert github.violations == []
 """
 
-from __future__ import annotations
-
 from tests.support.forge.server import FakeGitHub
 from tests.support.forge.state import Artifact, Identity, Pull, Run, Seen
 

@@ -1,7 +1,5 @@
 """What goes back: an answer, and GitHub's words for what it refuses."""
 
-from __future__ import annotations
-
 import http
 import json
 import urllib.parse

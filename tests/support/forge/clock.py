@@ -1,7 +1,5 @@
 """A clock for what waits for GitHub: pauses take no time."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

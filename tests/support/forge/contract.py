@@ -1,7 +1,5 @@
 """GitHub's own OpenAPI description: which requests fit it, which answers do, and what an answer must hold."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

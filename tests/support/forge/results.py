@@ -4,8 +4,6 @@ A job has a token for it, different from the API's. What was handed in stands in
 `artifacts` of the fake.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from dataclasses import dataclass, field

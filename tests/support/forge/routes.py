@@ -1,7 +1,5 @@
 """Each path and method that the fake answers, with the permission it takes."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import urllib.parse

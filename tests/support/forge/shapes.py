@@ -1,7 +1,5 @@
 """State -> the JSON that GitHub answers with; what nobody reads is filled in from the description."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from typing import Any

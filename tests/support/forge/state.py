@@ -1,7 +1,5 @@
 """What the fake knows: pull requests, comments, statuses, files, runs, artifacts, and who asks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any

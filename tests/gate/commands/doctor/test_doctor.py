@@ -13,7 +13,7 @@ from gate.commands.doctor import command as doctor
 from gate.document.terminal import Screen, render
 from gate.run.strict import UnfitError, refuse_unfit
 from gate.writing.plain import columns
-from harness.host.fitness.host_check import Check
+from harness.host.fitness.checks import Check
 
 FIT = [
     Check("governor", "unknown", "this system does not show it", "A frequency that follows the load makes it noisy."),

@@ -14,7 +14,7 @@ from gate.commands.try_ import executions, try_
 from gate.commands.try_.executions import each_tried
 from gate.model import Build, Failure, Side
 from harness.build.builder import TreeBuilder
-from harness.host.fitness.host_check import Check
+from harness.host.fitness.checks import Check
 from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome
 from tests.support.project import Project

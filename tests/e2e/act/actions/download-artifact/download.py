@@ -1,7 +1,5 @@
 """What actions/download-artifact does, by the standard library alone, with tests/support/forge/results.py."""
 
-from __future__ import annotations
-
 import fnmatch
 import io
 import json

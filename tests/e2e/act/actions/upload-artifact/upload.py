@@ -1,7 +1,5 @@
 """What actions/upload-artifact does, by the standard library alone, with tests/support/forge/results.py."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
