@@ -13,7 +13,7 @@ import pytest
 
 from gate.stats.creep import NIGHTS, creeping, spread_of
 from gate.stats.rounding import Array
-from tests.promise.test_fieller import standard_error
+from tests.promise.test_gate import standard_error
 from tests.support.seeds import some
 
 ALPHA = 0.05

@@ -11,7 +11,7 @@ import pytest
 
 from gate.stats.round_ratio import Rounds, rounds_of, share_variance
 from gate.stats.rounding import Array
-from tests.promise.test_fieller import at_most, covers, standard_error
+from tests.promise.test_gate import at_most, covers, standard_error
 from tests.support.samples import there, tops
 from tests.support.seeds import some
 

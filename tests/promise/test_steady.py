@@ -12,7 +12,7 @@ from gate.model import Sample
 from gate.stats.estimate import ratio_of, reduce
 from gate.stats.rounding import Array
 from harness.instruments.steady import steady_from
-from tests.promise.test_fieller import covers, standard_error
+from tests.promise.test_gate import covers, standard_error
 from tests.support.samples import nested
 from tests.support.seeds import some
 

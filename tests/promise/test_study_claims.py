@@ -15,7 +15,7 @@ from gate.stats.centers import needed_values
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import spreads
 from gate.stats.design.strata import aligned
-from tests.promise.test_fieller import at_most
+from tests.promise.test_gate import at_most
 from tests.support.seeds import some
 from tests.support.study_draws import Codes, Shape, drawn
 

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.evidence.turns import HOSTS, Turns, drawn
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
 from gate.stats.estimate import ratio_of, reduce
-from tests.promise.test_fieller import at_most, covers, standard_error
+from tests.promise.test_gate import at_most, covers, standard_error
 from tests.support.seeds import some
 
 LOOKS = (4, 6, 8, 12)

@@ -13,7 +13,7 @@ from gate.config.rules import threshold_of
 from gate.config.schema import json_schema, to_tables
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import BASE_WITHOUT_CONFIG, BuildChanged, Differing, MeasuringChanged, Renamed
-from tests.gate.config.test_parse import EXAMPLE
+from tests.gate.config.test_errors import EXAMPLE
 from tests.support.warned import texts
 
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
