@@ -177,15 +177,10 @@ def test_scripts_look_for_each_version_and_take_no_other(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "scripts/install",
-        "scripts/venv",
-        "README.md",
-        "docs/github.md",
-        "docs/dependencies.md",
-        "docs/install.md",
+        "scripts/install", "scripts/venv", "README.md", "docs/github.md", "docs/dependencies.md", "docs/install.md",
         "docs/releasing.md",
     ],
-)
+)  # fmt: skip
 def test_people_are_told_the_same(name: str) -> None:
     assert set(re.findall(r"(3\.1\d)(?: to |-|, 3\.1\d or )(3\.1\d)", text(name))) == {(FIRST, LAST)}
 

@@ -397,13 +397,9 @@ def test_the_real_one(tmp_path: Path) -> None:
 
     def perfgate(*words: str | Path) -> str:
         ran = subprocess.run(
-            [action.python(), "-I", "-m", "gate", *words],
-            cwd=action.project,
-            input=TWO_SIDES,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+            [action.python(), "-I", "-m", "gate", *words], cwd=action.project, input=TWO_SIDES, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 

@@ -23,15 +23,10 @@ def test_what_is_no_share(raw: object) -> None:
 @pytest.mark.parametrize(
     ("raw", "seconds", "text"),
     [
-        ("15m", 900, "15m"),
-        ("1h30m", 5400, "90m"),
-        ("90s", 90, "90s"),
-        (90, 90, "90s"),
-        ("1.5h", 5400, "90m"),
-        ("250ms", 0.25, "0.25s"),
-        ("2 h", 7200, "2h"),
+        ("15m", 900, "15m"), ("1h30m", 5400, "90m"), ("90s", 90, "90s"), (90, 90, "90s"), ("1.5h", 5400, "90m"),
+        ("250ms", 0.25, "0.25s"), ("2 h", 7200, "2h"),
     ],
-)
+)  # fmt: skip
 def test_durations(raw: object, seconds: float, text: str) -> None:
     assert Duration.parse(raw) == seconds
     assert str(Duration.parse(raw)) == text
@@ -47,16 +42,10 @@ def test_what_is_no_duration(raw: object) -> None:
 @pytest.mark.parametrize(
     ("raw", "value", "unit"),
     [
-        ("1us", 1e-6, "s"),
-        ("1 µs", 1e-6, "s"),
-        ("1 μs", 1e-6, "s"),
-        ("4KiB", 4096, "B"),
-        ("256MB", 256e6, "B"),
-        ("100", 100, ""),
-        (7, 7, ""),
-        ("2 ops", 2, "ops"),
+        ("1us", 1e-6, "s"), ("1 µs", 1e-6, "s"), ("1 μs", 1e-6, "s"), ("4KiB", 4096, "B"), ("256MB", 256e6, "B"),
+        ("100", 100, ""), (7, 7, ""), ("2 ops", 2, "ops"),
     ],
-)
+)  # fmt: skip
 def test_quantities(raw: object, value: float, unit: str) -> None:
     quantity = Quantity.parse(raw)
     assert quantity.value == pytest.approx(value)
@@ -89,15 +78,10 @@ def test_values_beside_each_other_share_a_unit() -> None:
 @pytest.mark.parametrize(
     ("share", "text"),
     [
-        (0.0312, "+3.1%"),
-        (-0.5, "-50.0%"),
-        (0.00042, "+0.042%"),
-        (0.0, "+0.0%"),
-        (-1e-9, "0.000%"),
-        (12.5, "+1250%"),
+        (0.0312, "+3.1%"), (-0.5, "-50.0%"), (0.00042, "+0.042%"), (0.0, "+0.0%"), (-1e-9, "0.000%"), (12.5, "+1250%"),
         (0.00951, "+1.0%"),
     ],
-)
+)  # fmt: skip
 def test_shares_are_written_with_two_digits_that_matter(share: float, text: str) -> None:
     assert units.format_share(share, sign=True).lstrip("+") == text.lstrip("+")
 
@@ -113,15 +97,10 @@ def test_durations_are_written_for_people(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("confidence", "text"),
     [
-        (0.95, "95%"),
-        (0.99, "99%"),
-        (0.9976, "99.76%"),
-        (0.99933, "99.933%"),
-        (1 - 2.1e-7, "99.999979%"),
-        (1.0, "100%"),
-        (0.5, "50%"),
+        (0.95, "95%"), (0.99, "99%"), (0.9976, "99.76%"), (0.99933, "99.933%"), (1 - 2.1e-7, "99.999979%"),
+        (1.0, "100%"), (0.5, "50%"),
     ],
-)
+)  # fmt: skip
 def test_a_confidence_is_never_rounded_to_certainty(confidence: float, text: str) -> None:
     assert units.format_confidence(confidence) == text
 

@@ -17,18 +17,8 @@ from scripts.release.version import Version, declared, plan
 from tests.support.project import Project
 
 ORDER = [
-    "0.9.9",
-    "1.0.0a1",
-    "1.0.0b1",
-    "1.0.0b2",
-    "1.0.0rc1",
-    "1.0.0rc10",
-    "1.0.0",
-    "1.0.1",
-    "1.2.0",
-    "1.10.0",
-    "2.0.0",
-]
+    "0.9.9", "1.0.0a1", "1.0.0b1", "1.0.0b2", "1.0.0rc1", "1.0.0rc10", "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0",
+]  # fmt: skip
 CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n## [1.1.0] - 2027-02-28\n\n- New.\n"
 
 
@@ -136,14 +126,10 @@ def test_what_publishes_has_no_more_rights_than_it_needs() -> None:
     }
     jobs = WORKFLOW["jobs"]
     assert {name: job["permissions"] for name, job in jobs.items()} == {
-        "build": {"contents": "read"},
-        "test": {"contents": "read"},
-        "attest": {"id-token": "write", "attestations": "write"},
-        "pypi": {"id-token": "write"},
-        "github": {"contents": "write"},
-        "site": {"contents": "read"},
-        "pages": {"pages": "write", "id-token": "write"},
-    }
+        "build": {"contents": "read"}, "test": {"contents": "read"},
+        "attest": {"id-token": "write", "attestations": "write"}, "pypi": {"id-token": "write"},
+        "github": {"contents": "write"}, "site": {"contents": "read"}, "pages": {"pages": "write", "id-token": "write"},
+    }  # fmt: skip
     rights = [name for name, job in jobs.items() if "write" in job["permissions"].values()]
     assert all(jobs[name]["if"] == "needs.build.outputs.publish == 'true'" for name in rights)
     assert jobs["pypi"]["environment"]["name"] == "pypi"

@@ -191,13 +191,9 @@ LOST = [
     "case x in\n  *) gate || true;;\nesac",
 ]  # fmt: skip
 PIPED = [
-    "gate | other",
-    "gate 2>&1 | other",
-    "gate |& other",
-    "gate |\n  other",
-    "gate \\\n  --x | other",
+    "gate | other", "gate 2>&1 | other", "gate |& other", "gate |\n  other", "gate \\\n  --x | other",
     "gate &>x | other",
-]
+]  # fmt: skip
 KEPT = [
     "gate", "gate --json out\necho done", "rm x || true\ngate", "set +e\nother\nset -e\ngate", "gate || exit 1", "gate 2>&1 >log",
     "set -o pipefail\ngate | other", "set -euo pipefail\ngate |& other", "gate > log\nother log | head -3", "(cd .)\ngate",

@@ -215,11 +215,8 @@ def test_the_schema_accepts_the_example_and_refuses_unknown_keys() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     VALIDATOR.validate(json.loads(json.dumps(source(EXAMPLE).tables, default=datetime.date.isoformat)))
     wrong: list[object] = [
-        {"gat": {}},
-        {"gate": {"thresold": 1}},
-        {"plan": {"builds": 0}},
-        {"benchmark": [{"name": "x"}]},
-    ]
+        {"gat": {}}, {"gate": {"thresold": 1}}, {"plan": {"builds": 0}}, {"benchmark": [{"name": "x"}]},
+    ]  # fmt: skip
     assert not any(VALIDATOR.is_valid(each) for each in wrong)
     assert SCHEMA["$defs"]["Gate"]["properties"]["threshold"]["default"] == "2%"
 

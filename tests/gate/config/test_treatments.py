@@ -148,11 +148,8 @@ def bench(command: str | list[str], **more: Any) -> Benchmark:
 
 QUOTED = "'it'\"'\"'s {clients}'"
 OWN = bench(
-    "x",
-    service=Service(command="own {name}", ready="log:{name} is up"),
-    load=Load(command="load {clients}"),
-    cpus="3",
-)
+    "x", service=Service(command="own {name}", ready="log:{name} is up"), load=Load(command="load {clients}"), cpus="3",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -136,11 +136,8 @@ def lines(**run: Any) -> list[Located]:
                     side, [1 + rng.random()], build=build, execution=number, benchmark="parse", own=0.99, seconds=1.0
                 )
                 line["metrics"]["active"] = {
-                    "unit": "s",
-                    "values": [1 + rng.random()],
-                    "view_of": "time",
-                    "sharp": True,
-                }
+                    "unit": "s", "values": [1 + rng.random()], "view_of": "time", "sharp": True,
+                }  # fmt: skip
                 found.append(line)
     return located(*found)
 

@@ -67,13 +67,8 @@ def test_the_round_that_the_budget_ended_does_not_count(tmp_path: Path) -> None:
 
 def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:
     failed = {
-        "type": "failure",
-        "kind": "execution",
-        "benchmark": "bench",
-        "side": "head",
-        "build": 5,
-        "status": "exit 1",
-    }
+        "type": "failure", "kind": "execution", "benchmark": "bench", "side": "head", "build": 5, "status": "exit 1",
+    }  # fmt: skip
     code, _, report = decided(tmp_path, *rounds(5), failed, end(5))
     assert (code, report["verdict"], len(report["failures"])) == (4, "error", 1)
 
@@ -278,14 +273,8 @@ def test_every_second_is_of_one_part() -> None:
 
 def test_what_a_run_does_beside_its_steps_has_parts() -> None:
     aside = {
-        "start": 1.0,
-        "probe": 4.0,
-        "keep": 2.0,
-        "again": 0.5,
-        "outside": 3.0,
-        "trees": 0.25,
-        "of a newer one": 9.0,
-    }
+        "start": 1.0, "probe": 4.0, "keep": 2.0, "again": 0.5, "outside": 3.0, "trees": 0.25, "of a newer one": 9.0,
+    }  # fmt: skip
     found = cost_of(read_back(BEGIN, *BUILT, *RAN, LOOK, ended(seconds=80.0, probe=4.0, aside=aside)))
     assert (found.start, found.keep, found.again, found.outside, found.trees) == (1.0, 2.0, 0.5, 3.0, 0.25)
     assert found.other == 11.0 - 6.75

@@ -42,12 +42,9 @@ def test_encodings_and_line_ends_change_nothing(file: Path, tmp_path: Path) -> N
     expected = said(read(Source("x", None, data)))
     text = data.decode()
     changes = {
-        "gz": gzip.compress(data),
-        "bom": b"\xef\xbb\xbf" + data,
-        "crlf": text.replace("\n", "\r\n").encode(),
-        "utf-16": text.encode("utf-16"),
-        "utf-16-be": b"\xfe\xff" + text.encode("utf-16-be"),
-    }
+        "gz": gzip.compress(data), "bom": b"\xef\xbb\xbf" + data, "crlf": text.replace("\n", "\r\n").encode(),
+        "utf-16": text.encode("utf-16"), "utf-16-be": b"\xfe\xff" + text.encode("utf-16-be"),
+    }  # fmt: skip
     path = tmp_path / "unnamed"
     for change, changed in changes.items():
         path.write_bytes(changed)

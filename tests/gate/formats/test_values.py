@@ -56,12 +56,9 @@ def test_json_lines_name_their_metric_and_unit() -> None:
 {"metric":"drift","value":-2.5}
 """
     assert parse(data, {}) == {
-        "latency": Series("s", [0.0125, 1.0]),
-        "memory": Series("B", [1024.0]),
-        "requests": Series("", [100.0]),
-        "time": Series("s", [2.0]),
-        "drift": Series("", [-2.5]),
-    }
+        "latency": Series("s", [0.0125, 1.0]), "memory": Series("B", [1024.0]), "requests": Series("", [100.0]),
+        "time": Series("s", [2.0]), "drift": Series("", [-2.5]),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -287,11 +287,8 @@ def test_a_fork_is_refused_on_a_machine_that_somebody_keeps(told: Told) -> None:
 )
 def test_who_may_write_the_history(told: Told, name: str, ref: str, may: bool) -> None:
     payload = {
-        **pull(),
-        **run(),
-        "merge_group": {"base_sha": A, "head_sha": B},
-        "repository": {"default_branch": "main"},
-    }
+        **pull(), **run(), "merge_group": {"base_sha": A, "head_sha": B}, "repository": {"default_branch": "main"},
+    }  # fmt: skip
     assert may_write_history(told(name, payload, GITHUB_REF=ref)) is may
 
 

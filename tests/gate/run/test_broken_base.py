@@ -143,11 +143,8 @@ def test_base_runs_before_anything_of_head(tmp_path: Path) -> None:
     assert lines[3] == "head builds"
     # the build is not made again; one start of it is not measured, nor is one that shows what it reads elsewhere
     assert [line for line in lines if line.startswith("base starts") and "second" not in line] == [
-        "base starts",
-        "base starts",
-        "base starts left",
-        "base starts left",
-    ]
+        "base starts", "base starts", "base starts left", "base starts left",
+    ]  # fmt: skip
     assert lines.count("base builds") == lines.count("head builds") == 2
 
 

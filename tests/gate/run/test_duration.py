@@ -253,11 +253,8 @@ def test_a_checkout_that_is_the_build_takes_no_time(tmp_path: Path) -> None:
 def test_a_quantile_that_the_plan_is_too_small_for_is_named() -> None:
     def rules(iterations: int, *statistics: str) -> Config:
         benchmark = {
-            "name": "b",
-            "command": "x",
-            "metric": {"latency": {"statistics": statistics}},
-            "instrument": "values",
-        }
+            "name": "b", "command": "x", "metric": {"latency": {"statistics": statistics}}, "instrument": "values",
+        }  # fmt: skip
         table = {"plan": {"builds": 5, "executions": 2, "iterations": iterations}, "benchmark": [benchmark]}
         return msgspec.convert(table, Config)
 

@@ -34,14 +34,10 @@ def limits(base: Sample, head: Sample, method: Method = "fieller", alpha: float 
 @pytest.mark.parametrize(
     ("values", "unknown"),
     [
-        ([12, 12, 12, 12], 0.5),
-        ([12, 12, 12, 13], 0.25),
-        ([12, 13, 13, 13], 0.25),
-        ([12, 13], 0.0),
-        ([12, 13, 14], 0.0),
-        ([12, 12, 12, 12, 17], 0.0),
+        ([12, 12, 12, 12], 0.5), ([12, 12, 12, 13], 0.25), ([12, 13, 13, 13], 0.25), ([12, 13], 0.0),
+        ([12, 13, 14], 0.0), ([12, 12, 12, 12, 17], 0.0),
     ],
-)
+)  # fmt: skip
 def test_the_mean_is_at_the_edge_of_a_step_at_most(values: list[float], unknown: float) -> None:
     assert unknown_rounding(np.array(values, dtype=float), 1.0) == pytest.approx(unknown)
     assert unknown_rounding(1e-9 * np.array(values), 1e-9) == pytest.approx(1e-9 * unknown)

@@ -41,13 +41,9 @@ def test_numbers_are_written_for_people() -> None:
     p_values = {None: "none", 0.0: "< 0.0001", 0.0004: "0.0004", 0.049: "0.0490", 0.62: "0.62", 1: "1.00"}
     assert {p: amounts.format_p(p) for p in p_values} == p_values
     long = {
-        (81_234.0, "1/s"): "81,234 1/s",
-        (1_234.5, "s"): "1,234 s",
-        (-81_234.0, "1/s"): "-81,234 1/s",
-        (0.0123, "s"): "12.30 ms",
-        (12_345.6, ""): "12,346",
-        (1e12 + 0.5, "1/s"): "1.000e+12 1/s",
-    }
+        (81_234.0, "1/s"): "81,234 1/s", (1_234.5, "s"): "1,234 s", (-81_234.0, "1/s"): "-81,234 1/s",
+        (0.0123, "s"): "12.30 ms", (12_345.6, ""): "12,346", (1e12 + 0.5, "1/s"): "1.000e+12 1/s",
+    }  # fmt: skip
     assert {(number, unit): numbers.amount(number, unit, number) for number, unit in long} == long
 
 

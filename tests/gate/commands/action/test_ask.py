@@ -32,12 +32,9 @@ class Comment:
         user = {"login": "maintainer", "type": "User"}
         comment = {"id": 5, "body": body, "created_at": LATER, "author_association": "MEMBER", "user": user}
         made: dict[str, Any] = {
-            "action": "created",
-            "issue": {"number": 7, "state": "open", "pull_request": {"url": "x"}},
-            "comment": comment,
-            "repository": {"full_name": "acme/widget", "default_branch": "main"},
-            "sender": user,
-        }
+            "action": "created", "issue": {"number": 7, "state": "open", "pull_request": {"url": "x"}},
+            "comment": comment, "repository": {"full_name": "acme/widget", "default_branch": "main"}, "sender": user,
+        }  # fmt: skip
         for path, value in more.items():
             *parents, last = path.split("__")
             at = made

@@ -344,15 +344,9 @@ def test_a_default_branch_that_cannot_be_had(origin: Origin, clone: Clones) -> N
 def test_inputs_win_and_are_fetched(origin: Origin, clone: Clones) -> None:
     subprocess.run(["git", "-C", str(origin.bare), "tag", "v1", origin.main[1]], check=True, env=environment())
     cases = {
-        "main": "m5",
-        "v1": "m1",
-        origin.main[4]: "m4",
-        "v1~1": "m0",
-        "origin/main": "m5",
-        "HEAD^1": "m5",
-        "HEAD~3": "m3",
-        "refs/tags/v1": "m1",
-    }
+        "main": "m5", "v1": "m1", origin.main[4]: "m4", "v1~1": "m0", "origin/main": "m5", "HEAD^1": "m5",
+        "HEAD~3": "m3", "refs/tags/v1": "m1",
+    }  # fmt: skip
     for base, text in cases.items():
         place = clone(origin.merge)
         found = asked(place, origin.event(), base)

@@ -71,19 +71,9 @@ def test_a_commit_does_not_say_which_folder_is_judged(tmp_path: Path, forge: Fak
 
 
 EVENTS = [
-    "issue_comment",
-    "pull_request_target",
-    "workflow_run",
-    "release",
-    "repository_dispatch",
-    "check_run",
-    "deployment",
-    "check_suite",
-    "issues",
-    "discussion",
-    "registry_package",
-    "page_build",
-]
+    "issue_comment", "pull_request_target", "workflow_run", "release", "repository_dispatch", "check_run", "deployment",
+    "check_suite", "issues", "discussion", "registry_package", "page_build",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("event", EVENTS)

@@ -115,17 +115,11 @@ def test_a_part_that_was_not_kept_fails_its_job(job: Job, forge: FakeGitHub) -> 
 @pytest.mark.parametrize(
     ("comment", "head", "made"),
     [
-        ("changed", 1.0, False),
-        ("changed", 1.5, True),
-        ("changed", 0.5, True),
-        ("regression", 1.0, False),
-        ("regression", 0.5, False),
-        ("regression", 1.5, True),
-        ("always", 1.0, True),
-        ("true", 1.0, True),
+        ("changed", 1.0, False), ("changed", 1.5, True), ("changed", 0.5, True), ("regression", 1.0, False),
+        ("regression", 0.5, False), ("regression", 1.5, True), ("always", 1.0, True), ("true", 1.0, True),
         ("false", 1.5, False),
     ],
-)
+)  # fmt: skip
 def test_when_a_comment_is_made(
     job: Job, forge: FakeGitHub, tmp_path: Path, comment: str, head: float, made: bool
 ) -> None:

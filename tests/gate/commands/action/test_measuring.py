@@ -49,13 +49,9 @@ def in_process(given: dict[str, str], directory: Path, step: str) -> subprocess.
     """Run a step as a process of its own, which does not begin again without the tokens it is given."""
     code = "import sys; from gate.cli.main import main; sys.exit(main(['action', sys.argv[1]], sys.stdout, sys.stderr))"
     return subprocess.run(
-        [sys.executable, "-c", code, step],
-        cwd=directory,
-        env={**given, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-c", code, step], cwd=directory, env={**given, "PYTHONPATH": str(ROOT)}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
 
 
 SPY = """\

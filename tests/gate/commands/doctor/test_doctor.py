@@ -73,12 +73,8 @@ def test_the_verdict() -> None:
     busy = "unfit for wall time: load; commands that active time decides can be measured (`perfgate try` shows which)"
     some = (FIT, FIT[2:], FIT[:1], [*FIT[1:2], *FIT[1:2]], UNFIT[4:5], [load, swap], [load])
     verdicts = [
-        "fit with 1 warning, 1 unknown",
-        "fit",
-        "fit with 1 unknown",
-        "fit with 2 warnings",
-        "unfit: steal time",
-    ]
+        "fit with 1 warning, 1 unknown", "fit", "fit with 1 unknown", "fit with 2 warnings", "unfit: steal time",
+    ]  # fmt: skip
     assert [*map(doctor.verdict, some)] == [*verdicts, "unfit: load, swap", busy]
 
 

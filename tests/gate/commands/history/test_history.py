@@ -208,11 +208,8 @@ def test_only_a_workflow_of_the_default_branch_pushes_with_its_token_to_its_serv
 ) -> None:
     def workflow(name: str, ref: str = "refs/heads/main") -> dict[str, str]:
         group = {
-            "base_sha": sha("base"),
-            "head_sha": sha("head"),
-            "base_ref": "refs/heads/x",
-            "head_ref": "refs/heads/y",
-        }
+            "base_sha": sha("base"), "head_sha": sha("head"), "base_ref": "refs/heads/x", "head_ref": "refs/heads/y",
+        }  # fmt: skip
         payload = {**event.run(), **event.pull(), "merge_group": group}
         more = {"GITHUB_ACTIONS": "true", "GITHUB_REF": ref, "GITHUB_TOKEN": "secret"}
         return event.Told(tmp_path).environment(name, payload, **more)

@@ -493,17 +493,12 @@ SCRIPTS_OF = {
 EVERY = {
     f"{group}-{name}": case._replace(kind=case.kind or kind)
     for group, (kind, cases) in {
-        "cargo": ("cargo", CARGO),
-        "go": ("go", GO),
-        "cmake": ("cmake", CMAKE),
-        "make": ("make", MAKE),
-        "python": ("python", PYTHON),
-        "javascript": ("npm", JAVASCRIPT),
-        "jvm": ("jmh", JVM),
+        "cargo": ("cargo", CARGO), "go": ("go", GO), "cmake": ("cmake", CMAKE), "make": ("make", MAKE),
+        "python": ("python", PYTHON), "javascript": ("npm", JAVASCRIPT), "jvm": ("jmh", JVM),
         "scripts": ("generic", SCRIPTS_OF),
     }.items()
     for name, case in cases.items()
-}
+}  # fmt: skip
 
 
 def absent(monkeypatch: pytest.MonkeyPatch, *tools: str) -> None:

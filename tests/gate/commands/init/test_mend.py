@@ -14,12 +14,9 @@ from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
 FILES = {
-    "pyproject.toml": PYPROJECT,
-    "package.json": json.dumps({"scripts": {"build": "tsc"}}),
-    "data/in.txt": "1",
-    "data/run.sh": "",
-    "own/__init__.py": "",
-}
+    "pyproject.toml": PYPROJECT, "package.json": json.dumps({"scripts": {"build": "tsc"}}), "data/in.txt": "1",
+    "data/run.sh": "", "own/__init__.py": "",
+}  # fmt: skip
 CRITERION = ["./target/bench-a", "--bench", "--warm-up-time=0.1", "--measurement-time=0.2"]
 
 
