@@ -21,14 +21,10 @@ from gate.cli.main import Harmless, _EndError, _invocation, _parsed, _parser, ma
 from gate.cli.options import options_of
 from gate.config.resolve import tables_of
 from harness.host.facts import unsupported_platform
+from tests.gate.typed import run
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
 from tests.support.project import environment, perfgate
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture

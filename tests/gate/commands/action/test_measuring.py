@@ -219,7 +219,7 @@ def test_secrets_of_the_whole_job_are_named(job: Job) -> None:
     assert "s3cr3t" not in done.log
 
 
-# --- The deciding and the publishing step of the action, where measured code, other jobs or perfgate ------------------
+# --- the deciding and the publishing step: measured code, other jobs or perfgate itself fail ---------------------------
 
 
 HOSTILE = (
@@ -230,7 +230,7 @@ HOSTILE = (
 
 
 @pytest.fixture
-def job(tmp_path: Path, forge: FakeGitHub) -> Job:
+def gate(tmp_path: Path, forge: FakeGitHub) -> Job:
     made = gate_job(tmp_path, forge)
     made.more["PERFGATE_TRACEBACK"] = ""
     return made
@@ -245,15 +245,15 @@ def downloaded(tmp_path: Path, lines: str, part: str = ".") -> str:
     return str(tmp_path / "downloads")
 
 
-def decided(job: Job, runs: str) -> str:
+def decided(gate: Job, runs: str) -> str:
     """Decide over these; returns the request."""
-    request = job.step("prepare", command="publish", runs=runs).outputs["request"]
-    assert job.step("decide", request=request).code == 0
+    request = gate.step("prepare", command="publish", runs=runs).outputs["request"]
+    assert gate.step("decide", request=request).code == 0
     return request
 
 
-def test_hostile_names_are_only_names(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    done = job.run(command="publish", runs=downloaded(tmp_path, measured(*HOSTILE, head=1.5)))
+def test_hostile_names_are_only_names(tmp_path: Path, gate: Job, forge: FakeGitHub) -> None:
+    done = gate.run(command="publish", runs=downloaded(tmp_path, measured(*HOSTILE, head=1.5)))
     assert done.code == 1
     found = done.steps["decide"].commands + done.steps["publish"].commands
     assert {command.name for command in found} == {"error"}
@@ -265,10 +265,10 @@ def test_hostile_names_are_only_names(tmp_path: Path, job: Job, forge: FakeGitHu
     assert len(forge.comments[0]["body"]) < 65_536
 
 
-def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, job: Job) -> None:
+def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, gate: Job) -> None:
     for part, name in (("one", "a"), ("two", "b")):
         downloaded(tmp_path, measured(name), f"perfgate-data-{part}")
-    done = job.run(command="publish", runs=str(tmp_path / "downloads"))
+    done = gate.run(command="publish", runs=str(tmp_path / "downloads"))
     assert (done.code, done.outputs["verdict"]) == (0, "pass")
     findings = json.loads(Path(done.outputs["json"]).read_text())["findings"]
     assert [finding["benchmark"] for finding in findings] == ["a", "b"]
@@ -277,48 +277,48 @@ def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, job: Jo
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"code":0,"verdict":"error","notices":[],"report":false}', "not json"])
-def test_a_broken_outcome_is_never_a_pass(job: Job, text: str) -> None:
-    request = job.step("prepare").outputs["request"]
+def test_a_broken_outcome_is_never_a_pass(gate: Job, text: str) -> None:
+    request = gate.step("prepare").outputs["request"]
     Path(json.loads(request)["folder"], "outcome.json").write_text(text)
-    published = job.step("publish", request=request)
+    published = gate.step("publish", request=request)
     assert (published.outputs["exit-code"], published.outputs["verdict"]) == ("4", "error")
     assert published.said("error")
 
 
 def test_an_outcome_that_measured_code_left_does_not_stand(
-    tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = decided(job, downloaded(tmp_path, measured("a")))
-    assert job.step("publish", request=request).outputs["exit-code"] == "0"
+    request = decided(gate, downloaded(tmp_path, measured("a")))
+    assert gate.step("publish", request=request).outputs["exit-code"] == "0"
     # a green outcome lies there, and this time nothing is decided
     monkeypatch.setattr("gate.commands.action.decide.conclude", mock.Mock(side_effect=RuntimeError("a fault")))
-    assert job.step("decide", request=request).code == 4
-    assert job.step("publish", request=request).outputs["exit-code"] == "4"
+    assert gate.step("decide", request=request).code == 4
+    assert gate.step("publish", request=request).outputs["exit-code"] == "4"
 
 
 def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
-    tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("gate.report.markdown.comment.summary", "gate.github.publishing.publish.annotated"):
         monkeypatch.setattr(name, mock.Mock(side_effect=RuntimeError("a fault")))
-    done = job.run(command="publish", runs=downloaded(tmp_path, measured("a", head=1.5)))
+    done = gate.run(command="publish", runs=downloaded(tmp_path, measured("a", head=1.5)))
     assert (done.code, done.outputs["verdict"]) == (1, "regression")
     assert any("RuntimeError" in message for message in done.said("error") + done.said("warning"))
 
 
 @pytest.mark.parametrize("uploads", ["failure failure", "skipped skipped", "failure success"])
 def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
-    tmp_path: Path, job: Job, forge: FakeGitHub, uploads: str
+    tmp_path: Path, gate: Job, forge: FakeGitHub, uploads: str
 ) -> None:
-    request = decided(job, downloaded(tmp_path, measured("a", head=1.5)))
-    published = job.step("publish", request=request, uploads=uploads)
+    request = decided(gate, downloaded(tmp_path, measured("a", head=1.5)))
+    published = gate.step("publish", request=request, uploads=uploads)
     assert any("an artifact was not uploaded" in said for said in published.said("warning")) == ("failure" in uploads)
     assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
     assert "among the artifacts" not in forge.comments[0]["body"]
 
 
-def test_more_than_can_be_read_is_refused(tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_can_be_read_is_refused(tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gate.github.publishing.conclusion.LARGEST", 1000)
-    done = job.run(command="publish", runs=downloaded(tmp_path, measured("a")))
+    done = gate.run(command="publish", runs=downloaded(tmp_path, measured("a")))
     assert (done.code, done.outputs["verdict"]) == (2, "error")
     assert "measurements.jsonl: is larger than " in done.said("error")[0]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from gate.cli.main import main
 from gate.commands.doctor import command as doctor
 from gate.document.terminal import Screen, render
 from gate.run.strict import UnfitError, refuse_unfit
 from gate.writing.plain import columns
 from harness.host.fitness.host_check import Check
+from tests.gate.typed import run as perfgate
 
 FIT = [
     Check("governor", "unknown", "this system does not show it", "A frequency that follows the load makes it noisy."),
@@ -76,11 +75,6 @@ def test_the_verdict() -> None:
         "fit with 1 warning, 1 unknown", "fit", "fit with 1 unknown", "fit with 2 warnings", "unfit: steal time",
     ]  # fmt: skip
     assert [*map(doctor.verdict, some)] == [*verdicts, "unfit: load, swap", busy]
-
-
-def perfgate(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture

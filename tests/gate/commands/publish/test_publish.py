@@ -7,7 +7,6 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,6 @@ from tests.support.workflow_job import CONFIG, Done, Job, changed, pull_payload
 
 HEAD, BASE = "c" * 40, "d" * 40
 OPTIONS = Options()
-
-
-@pytest.fixture
-def forge() -> Iterator[FakeGitHub]:
-    with FakeGitHub() as fake:
-        yield fake
-        assert fake.violations == []
 
 
 @pytest.fixture

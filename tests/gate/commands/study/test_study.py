@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.cli.main import main
 from gate.commands.study.options import AnalyseOptions
+from tests.gate.typed import run
 from tests.support.lines import execution
 from tests.support.project import Project, Step, committed
 
@@ -55,11 +55,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     for name, value in made.own().items():
         monkeypatch.setenv(name, value)
     return made
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 PLAN = """\
