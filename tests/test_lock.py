@@ -86,7 +86,7 @@ def test_a_machine_that_lacks_what_make_needs_is_told_in_one_line(tmp_path: Path
     assert says in done.stderr
 
 
-# --- The script behind .github/workflows/update.yml, against a bare remote and a `gh` that writes ---------------------
+# --- the script behind .github/workflows/update.yml -------------------------------------------------------------------
 
 
 GH = """#!/bin/sh
@@ -139,7 +139,7 @@ def test_changed_locks_alone_are_pushed_and_proposed_once(clone: Path) -> None:
     assert git(clone, "diff", "--name-only", "origin/main", "FETCH_HEAD") == "requirements.lock"
 
 
-# --- Which versions of CPython are supported: the classifiers say it, and everything else says the same ---------------
+# --- which versions of CPython are supported --------------------------------------------------------------------------
 
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

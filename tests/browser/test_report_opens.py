@@ -137,7 +137,7 @@ def test_names_of_a_run_are_text(browser: Browser, tmp_path: Path) -> None:
     judge(folder / "report.html", browser)
 
 
-# --- The report fits every window and paper, light and dark, and axe finds no barrier in it ---------------------------
+# --- every window and paper, light and dark ---------------------------------------------------------------------------
 
 
 # one process: a browser costs more than what these tests do with it
@@ -208,7 +208,7 @@ def test_on_a_phone_no_cell_of_a_row_runs_into_the_next(browser: Browser, writte
             assert opened(inside, written(name)).page.evaluate(f"({wide})().map(e => e.textContent)") == []
 
 
-# --- What the page does, by mouse and by keyboard alone: its table sorts and filters ----------------------------------
+# --- what the page does, by mouse and by keyboard alone ---------------------------------------------------------------
 
 
 # one process: a browser costs more than what these tests do with it

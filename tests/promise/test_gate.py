@@ -63,9 +63,7 @@ COVERED = [
     ("name", "builds", "trials", "components"),
     some([("normal", 3, 1000, simulate.FFT), ("bimodal 50:50", 5, 1000, simulate.FFT), *COVERED], 2),
 )
-def test_coverage_of_the_default_interval(
-    name: str, builds: int, trials: int, components: tuple[float, float, float]
-) -> None:
+def test_coverage_by_default(name: str, builds: int, trials: int, components: tuple[float, float, float]) -> None:
     covered = coverage(name, builds, trials, components, seed=1)
     assert covered >= 0.94 - 3 * standard_error(0.94, trials), f"{covered:.4f}"
     if name == "normal":

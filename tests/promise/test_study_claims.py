@@ -79,9 +79,7 @@ ALIKE, BUILDS_1, BUILDS_3, DRIFT = (Shape(effect=two, builds=b, drift=d) for b, 
     ("shape", "seed", "trials", "least"),
     some([(BUILDS_3, 5, 15, 0.8), *((of, 23, TRIALS, 0.9044) for of in (ALIKE, BUILDS_1, BUILDS_3, DRIFT))], 1),
 )
-def test_an_effect_of_two_sd_is_found_whatever_builds_differ_by(
-    shape: Shape, seed: int, trials: int, least: float
-) -> None:
+def test_an_effect_of_two_sd_is_found_beside_builds(shape: Shape, seed: int, trials: int, least: float) -> None:
     # 94%, and three standard errors
     assert share(shape, seed, "a", trials=trials) >= least
 

@@ -112,7 +112,7 @@ def test_a_branch_is_tried_out_with_what_is_unreleased(project: Project) -> None
     assert (found.tag, found.publish, found.notes) == ("", False, "- More.\n")
 
 
-# --- The workflow of a release gives each job the rights that it needs, and docs/releasing.md -------------------------
+# --- the workflow of a release ----------------------------------------------------------------------------------------
 
 
 ROOT = Path(__file__).parents[2]
@@ -160,7 +160,7 @@ def test_every_job_is_explained() -> None:
     assert explained == [job["name"].partition(" on ${{")[0] for job in WORKFLOW["jobs"].values()]
 
 
-# --- A release is built by the locked hatchling, with all that it needs -----------------------------------------------
+# --- the locked hatchling has all that it needs -----------------------------------------------------------------------
 
 
 def test_nothing_that_it_needs_is_missing() -> None:

@@ -139,7 +139,7 @@ def test_a_rule_that_needs_an_improvement_to_be_no_regression() -> None:
         assert rule(faster["head"], faster["base"])
 
 
-# --- With independent normal values a rule is wrong as often as it says it is: seeded simulations ---------------------
+# --- with independent normal values a rule is wrong as often as it says it is -----------------------------------------
 
 
 SIMULATIONS = 1000
@@ -181,9 +181,7 @@ def test_benchers_prediction_limit_is_passed_by_1_percent_of_new_values() -> Non
 
 
 @pytest.mark.parametrize("count", some([400, 4000], 1))
-def test_tachometers_interval_covers_95_percent_at_a_fixed_size_and_less_when_it_stops_at_0(
-    count: int,
-) -> None:
+def test_tachometers_interval_covers_95_percent_at_a_fixed_size_and_less_when_it_stops_at_0(count: int) -> None:
     draw = np.random.default_rng(13)
     fixed = stopped = 0
     for _ in range(count):

@@ -87,9 +87,7 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
 
 
 @pytest.mark.parametrize("command", ["explain", "report", "simulate .perfgate"])
-def test_before_the_first_run_the_next_step_is_named_with_its_cost(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_before_the_first_run_a_step_is_named(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         code, out, err = run(*command.split())
@@ -244,7 +242,7 @@ def test_the_command_line_writes_so_in_a_workflow_alone(monkeypatch: pytest.Monk
     assert "##[error]x" not in said[0] and "## [error]x" in said[0] and "##[error]x" in said[1]
 
 
-# --- Every command and setting that a text of ours names between backticks is one that there is -----------------------
+# --- every command and setting between backticks is one that there is -------------------------------------------------
 
 
 ROOT = Path(__file__).parents[3]

@@ -181,7 +181,7 @@ def test_files_that_are_no_gates(tmp_path: Path) -> None:
             found(text, tmp_path)
 
 
-# --- Scripts that keep the failure of a command, as bash would, scripts that lose it, and scripts ---------------------
+# --- scripts that keep the failure of a command, as bash would, and scripts that lose it ------------------------------
 
 
 LOST = [

@@ -144,7 +144,7 @@ def test_both_sides_and_every_option_are_told(project: Project) -> None:
     ]
 
 
-# --- What a file says: the example of the design, defaults, places, the table in pyproject.toml, ----------------------
+# --- what a file says: the example of the design, defaults, places, pyproject.toml ------------------------------------
 
 
 EXAMPLE = (Path(__file__).parents[2] / "data/config/gate.toml").read_text(encoding="utf-8")

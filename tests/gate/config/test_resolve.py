@@ -67,9 +67,7 @@ def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
         ('[build]\ntimeout = "1m"', '[build]\ntimeout = "2m"', None),
     ],
 )
-def test_the_report_learns_that_head_builds_in_another_way(
-    base: str, head: str, key: tuple[str, str | None, str] | None
-) -> None:
+def test_head_that_builds_otherwise_is_told(base: str, head: str, key: tuple[str, str | None, str] | None) -> None:
     benchmark = BENCH.format("a", "x")
     found = of_both(f"{base}\n{benchmark}", f"{head}\n{benchmark}").warnings
     assert found == ([BuildChanged((Differing(*key),))] if key else [])

@@ -302,7 +302,7 @@ def test_a_study_that_names_no_builds_has_at_most_five() -> None:
     assert shares_of(Study(replicates=12, builds=2)) == (6, 6)
 
 
-# --- Which part of a gate a job measures ------------------------------------------------------------------------------
+# --- which part of a gate a job measures ------------------------------------------------------------------------------
 
 
 NAMES = [f"suite-{k:02}" for k in range(11)]

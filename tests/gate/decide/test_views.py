@@ -213,9 +213,7 @@ def judged_by(setting: Turns, rules: Policy, seed: int = 1) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("wall", "weights"), [(0.1, (0.8, 0.2)), (0.01, (0.5, 0.5))])
-def test_a_view_more_than_twice_as_sharp_gets_four_fifths_of_the_error(
-    wall: float, weights: tuple[float, float]
-) -> None:
+def test_a_view_twice_as_sharp_gets_four_fifths_of_the_error(wall: float, weights: tuple[float, float]) -> None:
     found = judged_by(Turns(wall=wall, starts=50), policy())
     active, time = found["active"], found["time"]
     assert (active.subject.weight, time.subject.weight) == weights

@@ -162,9 +162,7 @@ def test_a_file_that_is_cut_off_is_refused(file: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("error", [TypeError, KeyError, AttributeError, RecursionError, OverflowError, AssertionError])
-def test_whatever_a_reader_stumbles_over_names_the_file_and_the_line(
-    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
-) -> None:
+def test_a_fault_of_a_reader_names_file_and_line(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def stumbles(source: Source) -> Iterator[Result]:
         for line in source.lines():
             if line == "b":

@@ -104,7 +104,7 @@ def test_a_row_of_perf_that_is_cut_off() -> None:
             parse(whole[:length])
 
 
-# --- What benchmark programs print, as values of one execution and as a file: whole, mixed with other -----------------
+# --- what benchmark programs print ------------------------------------------------------------------------------------
 
 
 PRINTS = Path(__file__).parents[2] / "data" / "printed"

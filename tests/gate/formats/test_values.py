@@ -41,9 +41,7 @@ from gate.model import Metric
         ),
     ],
 )
-def test_numbers_and_what_is_declared_of_them(
-    data: bytes, declared: dict[str, str | None], expected: dict[str, Series]
-) -> None:
+def test_numbers_as_declared(data: bytes, declared: dict[str, str | None], expected: dict[str, Series]) -> None:
     assert parse(data, declared) == expected
 
 
@@ -141,7 +139,7 @@ def test_a_million_values_take_a_few_seconds() -> None:
     assert time.process_time() - begin < 10
 
 
-# --- What adapters have read, as results that can be used, in units as people write them ------------------------------
+# --- what adapters have read, in units as people write them -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -145,9 +145,7 @@ ISSUE = {"number": 7, "pull_request": {"url": "https://ghe.example.org/api/v3/re
         ("push", {"issue": ISSUE, "inputs": {"pr": "7"}}, None),
     ],
 )
-def test_the_pull_request_that_an_event_only_names(
-    told: Told, name: str, payload: dict[str, object], number: int | None
-) -> None:
+def test_an_event_that_names_a_pull(told: Told, name: str, payload: dict[str, object], number: int | None) -> None:
     event = told(name, payload)
     assert (event.number, event.pull) == (number, None)
 

@@ -95,7 +95,7 @@ def test_colours_are_those_of_the_page_and_only_the_rules_in_use_are_written() -
     assert texts(sheet.picture("a", "", "", "")) == []
 
 
-# --- Units, limits and ticks that people can read ---------------------------------------------------------------------
+# --- units, limits and ticks that people can read ---------------------------------------------------------------------
 
 
 def labels(low: float, high: float, count: int = 6) -> list[str]:

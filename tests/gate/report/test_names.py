@@ -124,7 +124,7 @@ def test_every_format_says_how_many_controls_alarmed() -> None:
     assert "alarmed" not in terminal.render(report)
 
 
-# --- An output never replaces what it is made from, by whatever name --------------------------------------------------
+# --- an output never replaces what it is made from --------------------------------------------------------------------
 
 
 @pytest.fixture

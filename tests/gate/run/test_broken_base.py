@@ -208,9 +208,7 @@ def test_a_file_that_only_the_checkout_has_breaks_no_base(tmp_path: Path) -> Non
         ("sleep 60\n", ["2s", "20s"], "and the budget ended before one of its ancestors worked: raise it"),
     ],
 )
-def test_a_search_that_does_not_come_to_its_end_is_an_error(
-    tmp_path: Path, ancestor: str, budgets: list[str], why: str
-) -> None:
+def test_a_search_without_an_end_is_an_error(tmp_path: Path, ancestor: str, budgets: list[str], why: str) -> None:
     made = project(tmp_path / "repo", {}, {"build.sh": ancestor}, {"build.sh": FAILS}, WORKS)
     hints = []
     for budget in budgets:

@@ -87,9 +87,7 @@ def test_a_forks_code_is_foreign(tmp_path: Path, fork: bool) -> None:
     assert is_foreign(workflow(tmp_path, "pull_request", fork=fork)) == fork
 
 
-def test_in_ci_builds_are_kept_in_a_sandbox_only_and_of_a_proposal_only_base(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_ci_builds_are_kept_in_a_sandbox_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name in ("CI", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
@@ -101,7 +99,7 @@ def test_in_ci_builds_are_kept_in_a_sandbox_only_and_of_a_proposal_only_base(
     assert in_ci is not None and set(in_ci.keeps) == {"base"}
 
 
-# --- A lock file that cannot be locked, or not in time: a failure with its own report, and advice ---------------------
+# --- a lock file that cannot be locked, or not in time ----------------------------------------------------------------
 
 
 @pytest.fixture

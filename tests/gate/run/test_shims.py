@@ -80,7 +80,7 @@ def test_nothing_that_a_project_sets_starts_outside_of_the_sandbox(tmp_path: Pat
         assert behind(own, ["tool x"], [])["PATH"].split(os.pathsep)[0] == str(program.parent)
 
 
-# --- What a failure may lack, by what its program said ----------------------------------------------------------------
+# --- what a failure may lack, by what its program said ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

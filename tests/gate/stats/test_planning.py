@@ -186,9 +186,7 @@ def test_the_shared_part_is_no_more_than_builds_add() -> None:
     ("shared", "build", "execution"),
     [(0.0, 0.04, 0.02), (0.03, 0.01, 0.02), (0.04, 0.0, 0.02), (0.045, 0.0, 0.01), (0.2, 0.0, 0.0), (-0.1, 0.04, 0.02)],
 )
-def test_what_a_round_shares_is_taken_off_builds_and_then_executions(
-    shared: float, build: float, execution: float
-) -> None:
+def test_what_a_round_shares_is_taken_off_from_the_top(shared: float, build: float, execution: float) -> None:
     whole = Components(0.001, 0.02, 0.04)
     found = without_shared(whole, shared, 2)
     assert (found.iteration, found.execution, found.build) == pytest.approx((0.001, execution, build))

@@ -172,9 +172,7 @@ def test_few_intervals_of_rounded_values_miss_the_true_ratio(sd: float, noise: s
 @pytest.mark.parametrize("method", ["fieller", "paired"])
 @pytest.mark.parametrize(("builds", "each"), [(5, 1), (10, 1), (5, 10), (12, 3)])
 @pytest.mark.parametrize("sd", [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0])
-def test_intervals_of_rounded_values_hold_the_true_ratio(
-    builds: int, each: int, sd: float, method: Method, noise: str
-) -> None:
+def test_rounded_values_hold_the_true_ratio(builds: int, each: int, sd: float, method: Method, noise: str) -> None:
     reports = 4000
     # skewed noise moves one tail of any t interval over few builds, rounded or not
     bound = 0.025 if noise == "normal" else 0.06

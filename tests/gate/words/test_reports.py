@@ -231,7 +231,7 @@ def test_every_format_says_it_where_it_is_known() -> None:
     assert [spent(each) for each in (None, cost(), cost(measure=0.0), cost(measure=float("nan")))] == [""] * 4
 
 
-# --- A sentence that is true of many cases is said once, and where a warning stands hangs on what it ------------------
+# --- a sentence that is true of many cases is said once ---------------------------------------------------------------
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {

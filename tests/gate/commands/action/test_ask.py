@@ -219,9 +219,7 @@ def test_without_a_request_that_was_read_nothing_is_measured(comment: Comment, r
     assert "measure" not in done.steps and done.code in (2, 4)
 
 
-def test_a_search_is_answered_with_its_text(
-    comment: Comment, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_is_answered(comment: Comment, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Any] = []
 
     def bisect(asked: Any, out: Any, _: Any) -> int:

@@ -77,9 +77,7 @@ EVENTS = [
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_events_with_the_rights_of_the_repository_measure_nothing(
-    tmp_path: Path, forge: FakeGitHub, event: str
-) -> None:
+def test_events_with_rights_of_the_repository_measure_nothing(tmp_path: Path, forge: FakeGitHub, event: str) -> None:
     """Neither by the action nor by a command in a step of one's own, whatever the inputs."""
     project = changed(tmp_path / "repository", base=0.1, head=0.3)
     payload = pull_payload(project, project.sha("main")) | {"issue": {"number": 7, "pull_request": {}}}
@@ -98,9 +96,7 @@ def test_events_with_the_rights_of_the_repository_measure_nothing(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="dumpable is Linux's")
-def test_what_git_starts_in_a_step_with_the_token_finds_none(
-    job: Job, tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_hands_on_no_token(job: Job, tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(f'#!/bin/sh\nenv >>{tmp_path}/seen\nexec {shutil.which("git")} "$@"\n')
     (tmp_path / "bin/git").chmod(0o755)
@@ -164,7 +160,7 @@ def test_a_token_of_githubs_under_another_name_is_left_behind(tmp_path: Path) ->
     assert "ghs_0123456789abcdef" not in done.stdout + done.stderr
 
 
-# --- A creep check under the action: for the default branch alone, with the nights on the runner's disk ---------------
+# --- a creep check: for the default branch alone, with the nights on the runner's disk --------------------------------
 
 
 CREEP = f'{CONFIG}[creep]\nthreshold = "3%"\n'
@@ -190,9 +186,7 @@ def nightly(tmp_path: Path, project: Project, forge: FakeGitHub, event: str = "s
     return Job(project, tmp_path / "job", event, payload, api=forge.url, token=forge.token, run_id=run_id)
 
 
-def test_nights_become_a_regression_that_names_the_pin_and_the_search(
-    tmp_path: Path, project: Project, forge: FakeGitHub
-) -> None:
+def test_nights_become_a_regression_that_names_the_pin(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     first = nightly(tmp_path, project, forge).run(command="creep")
     assert (first.code, first.outputs["verdict"]) == (0, "inconclusive")
     assert "Creep check against v1.0" in first.summary

@@ -285,9 +285,7 @@ def test_a_broken_outcome_is_never_a_pass(gate: Job, text: str) -> None:
     assert published.said("error")
 
 
-def test_an_outcome_that_measured_code_left_does_not_stand(
-    tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_outcome_does_not_stand(tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     request = decided(gate, downloaded(tmp_path, measured("a")))
     assert gate.step("publish", request=request).outputs["exit-code"] == "0"
     # a green outcome lies there, and this time nothing is decided
@@ -296,9 +294,7 @@ def test_an_outcome_that_measured_code_left_does_not_stand(
     assert gate.step("publish", request=request).outputs["exit-code"] == "4"
 
 
-def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
-    tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_comes_after_the_exit_code(tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("gate.report.markdown.comment.summary", "gate.github.publishing.publish.annotated"):
         monkeypatch.setattr(name, mock.Mock(side_effect=RuntimeError("a fault")))
     done = gate.run(command="publish", runs=downloaded(tmp_path, measured("a", head=1.5)))
@@ -307,9 +303,7 @@ def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
 
 
 @pytest.mark.parametrize("uploads", ["failure failure", "skipped skipped", "failure success"])
-def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
-    tmp_path: Path, gate: Job, forge: FakeGitHub, uploads: str
-) -> None:
+def test_without_its_upload_no_artifact_is_named(tmp_path: Path, gate: Job, forge: FakeGitHub, uploads: str) -> None:
     request = decided(gate, downloaded(tmp_path, measured("a", head=1.5)))
     published = gate.step("publish", request=request, uploads=uploads)
     assert any("an artifact was not uploaded" in said for said in published.said("warning")) == ("failure" in uploads)

@@ -250,9 +250,7 @@ def test_a_history_that_fails_keeps_the_measurements_and_it_goes_on_where_it_was
     assert len(file.read_bytes().splitlines()) >= len(lines)
 
 
-def test_what_cannot_work_is_refused_before_measuring_and_a_dry_run_measures_nothing(
-    project: Project, tmp_path: Path
-) -> None:
+def test_what_cannot_work_is_refused_before_measuring(project: Project, tmp_path: Path) -> None:
     (tmp_path / "h").write_text("junk" * 100)
     for argv in (("--history", str(tmp_path / "h")), ("--json", str(tmp_path)), ("--head", "nowhere")):
         assert calibrate(project, "--set", "plan.builds=2", *argv).returncode == 2

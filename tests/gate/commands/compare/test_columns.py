@@ -211,7 +211,7 @@ def test_settings_and_sides_of_a_run_make_columns(tmp_path: Path) -> None:
     assert titles(file, "--filter", "side:base") == ["base"]
 
 
-# --- Keys and filters: what --by, --rows, --ignore and --filter understand, and what they say of what -----------------
+# --- keys and filters -------------------------------------------------------------------------------------------------
 
 
 NAME = "BenchmarkEncode/format=json/512-8"
@@ -280,7 +280,7 @@ def test_a_filter_with_a_wrong_expression_is_refused() -> None:
         filter_of("goos:/(/")
 
 
-# --- How several columns look: beside each other, below each other in a terminal that is too narrow, ------------------
+# --- how several columns look -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -299,9 +299,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "parts"), [(80, 3), (100, 3), (139, 2)])
-def test_a_terminal_has_what_fits_beside_each_other_and_the_base_in_each_part(
-    files: list[str], width: int, parts: int
-) -> None:
+def test_a_terminal_has_what_fits_and_the_base_in_each_part(files: list[str], width: int, parts: int) -> None:
     out = in_terminal(*files, width=width)
     assert max(map(len, out.split("\n"))) <= width
     heads = [line.split() for line in out.split("\n") if line.startswith("benchmark")]

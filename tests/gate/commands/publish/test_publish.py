@@ -163,9 +163,7 @@ def test_a_fork_s_run_is_published_by_the_action(foreign: Job, forge: FakeGitHub
         (1.5, [], "failure"),
     ],
 )
-def test_no_value_of_a_fork_makes_its_status_green(
-    foreign: Job, forge: FakeGitHub, head: float, labels: list[str], state: str
-) -> None:
+def test_no_fork_makes_it_green(foreign: Job, forge: FakeGitHub, head: float, labels: list[str], state: str) -> None:
     """Its machine could write any value: only a maintainer's label confirms them."""
     left(forge, packed(measured(head=head)))
     forge.pulls[7].labels += labels
@@ -187,9 +185,7 @@ def test_no_value_of_a_fork_makes_its_status_green(
         ("failure", "nothing was measured"),
     ],
 )
-def test_a_fork_s_run_without_measurements_says_so_of_its_own_commit(
-    foreign: Job, forge: FakeGitHub, conclusion: str, first: str
-) -> None:
+def test_a_fork_without_measurements_says_so(foreign: Job, forge: FakeGitHub, conclusion: str, first: str) -> None:
     left(forge, packed(measured(head=1.5)))
     foreign.run(status="true")
     new = "e" * 40

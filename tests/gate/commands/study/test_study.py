@@ -354,9 +354,7 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
         (2, "", "no factor or interaction of two is mixed with another"),
     ],
 )
-def test_the_plan_of_a_screening_design_says_where_interactions_are(
-    project: Project, factors: int, more: str, said: str
-) -> None:
+def test_a_screening_plan_says_where_interactions_are(project: Project, factors: int, more: str, said: str) -> None:
     lines = "".join(f"x{k} = [0, 1]\n" for k in range(factors))
     config = f'[study]\nbenchmarks = ["other"]\ndesign = "plackett-burman"\n{more}[study.factor]\n{lines}'
     project.write("perfgate.toml", CONFIG + config)

@@ -189,9 +189,7 @@ def test_many_factors_take_no_time_by_their_combinations() -> None:
         (ISATIN, 0.95, 0.114375, 0.2940103, 0.5968832),
     ],
 )
-def test_limits_are_those_of_r_and_of_textbooks(
-    y: tuple[float, ...], confidence: float, pse: float, me: float, sme: float
-) -> None:
+def test_limits_are_those_of_books(y: tuple[float, ...], confidence: float, pse: float, me: float, sme: float) -> None:
     found = analysed(published.standard_order("ABCD"), y, confidence)
     # effects are half the change here
     assert (2 * found.pse, 2 * found.me, 2 * found.sme) == pytest.approx((pse, me, sme), rel=1e-4)

@@ -237,7 +237,7 @@ def test_blocks_are_named_with_what_the_factors_leave() -> None:
     assert any("83.9% is noise, what differs between builds, or what was not varied." in words for words in found.words)
 
 
-# --- Lines with factors -> observations: settings in order, units of analysis, what does not go together --------------
+# --- lines with factors -> observations -------------------------------------------------------------------------------
 
 
 def observed(
