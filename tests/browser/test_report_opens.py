@@ -13,7 +13,7 @@ from gate.model import Report
 from gate.words import bars, verdict_line
 from gate.words.numbers import word
 from tests.browser import situations
-from tests.browser.looks import LOST, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, WRONG
+from tests.browser.looks import LOST, MOVED, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, STRANGE, WRONG
 from tests.browser.situations import MOST_KINDS
 from tests.gate.report import examples
 from tests.support import runs
@@ -81,32 +81,8 @@ def test_the_report_reads_without_scripts(name: str, browser: Browser, written: 
         assert all(f.benchmark in text for f in report.findings if f.benchmark.isprintable())
 
 
-# --- pictures ---------------------------------------------------------------------------------------------------------
-
-
 # --- names from elsewhere: nothing of them runs, leads out, or moves what stands beside them ---------------------------
 
-STRANGE = """() => {
-  const found = [];
-  if (window.hacked !== undefined) found.push('a name ran');
-  const tags = 'img, iframe, object, embed, base, form, link, textarea, svg script, svg foreignObject, svg image';
-  for (const e of document.querySelectorAll(tags)) found.push(e.outerHTML.slice(0, 120));
-  for (const e of document.querySelectorAll('*'))
-    for (const a of e.attributes)
-      if (/^on/i.test(a.name) || /^\\s*javascript:/i.test(a.value)) found.push(`${e.tagName} ${a.name}=${a.value}`);
-  for (const e of document.querySelectorAll('[href], [src], [xlink\\\\:href]')) {
-    const to = e.getAttribute('href') || e.getAttribute('src') || '';
-    if (!to.startsWith('#') && !to.startsWith('data:application/')) found.push(`leads to ${to}`);
-  }
-  return found.slice(0, 8);
-}"""
-# what follows a name in the source stands after it: on a line below, or to the right
-MOVED = """() => [...document.querySelectorAll('bdi')].filter(name => {
-    const next = name.nextElementSibling;
-    if (!next || !next.getClientRects().length || !name.getClientRects().length) return false;
-    const last = [...name.getClientRects()].at(-1), after = next.getClientRects()[0];
-    return after.top < last.bottom - 2 && after.left < last.right - 1;
-  }).map(e => e.parentElement.textContent.slice(0, 80))"""
 # characters that a page may not hold: those that do not print, or that turn the text around
 UNPRINTABLE = """() => [...document.querySelectorAll('body *:not(script)')].flatMap(e => [...e.childNodes])
   .filter(n => n.nodeType === Node.TEXT_NODE && n.parentElement.tagName !== 'SCRIPT').map(n => n.data)

@@ -95,11 +95,8 @@ def test_nothing_that_a_project_sets_starts_outside_of_the_sandbox(tmp_path: Pat
 )
 def test_what_programs_say_where_the_sandbox_refused_them(told: str) -> None:
     assert was_refused(told)
-
-
-@pytest.mark.parametrize("told", ["", "error: could not compile `x`", "PERMANENT failure", "undefined: ACCESS"])
-def test_other_failures(told: str) -> None:
-    assert not was_refused(told)
+    for other in ("", "error: could not compile `x`", "PERMANENT failure", "undefined: ACCESS"):
+        assert not was_refused(other)
 
 
 @pytest.mark.parametrize(

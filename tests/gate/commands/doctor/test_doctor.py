@@ -26,31 +26,7 @@ UNFIT = [
     Check("other processes", "bad", "evil \x1b[31m\nname", "Others take processors."),
 ]
 
-SHOWN = """\
-bad: steal time
-23.1% of the time that programs wanted
-The hypervisor runs another machine.
-
-bad: other processes
-evil \\x1b[31m\\nname
-Others take processors.
-
-warn: turbo
-on
-How long a frequency above the nominal lasts depends on heat.
-  echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo
-    to change it
-
-unknown
-governor  this system does not show it. A frequency that follows the load makes
-          it noisy.
-
-ok
-aslr  on
-swap  none
-
-unfit: steal time, other processes; 1 warning, 1 unknown
-"""
+SHOWN = (Path(__file__).parents[3] / "golden" / "doctor.txt").read_text(encoding="utf-8")
 
 
 def shown(checks: list[Check], width: int = 80, *, color: bool = False) -> str:
