@@ -142,8 +142,7 @@ def test_changed_locks_alone_are_pushed_and_proposed_once(clone: Path) -> None:
 # --- which versions of CPython are supported --------------------------------------------------------------------------
 
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-VERSIONS = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
+VERSIONS = re.findall(r"Python :: (3\.\d+)", "\n".join(PYPROJECT["project"]["classifiers"]))
 FIRST, LAST = VERSIONS[0], VERSIONS[-1]
 
 
@@ -156,8 +155,8 @@ def pair(version: str) -> str:
 
 
 def test_the_first_version_is_what_the_code_is_written_for() -> None:
-    assert PROJECT["project"]["requires-python"] == f">={FIRST}"
-    assert PROJECT["tool"]["ruff"]["target-version"] == f"py{FIRST.replace('.', '')}"
+    assert PYPROJECT["project"]["requires-python"] == f">={FIRST}"
+    assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{FIRST.replace('.', '')}"
     assert f"--python-version {FIRST} " in text("scripts/lock")
 
 
