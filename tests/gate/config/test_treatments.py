@@ -199,9 +199,7 @@ OWN = bench(
         ),
     ],
 )
-def test_what_a_treatment_makes_of_a_benchmark(
-    benchmark: Benchmark, settings: dict[str, str | int], expected: Benchmark
-) -> None:
+def test_what_a_treatment_makes(benchmark: Benchmark, settings: dict[str, str | int], expected: Benchmark) -> None:
     found = study(GIVEN)
     assert applied(benchmark, found, at(found, **settings)) == expected
 

@@ -111,9 +111,7 @@ AND_FIRST = "ended before one round was comp"
         ),
     ],
 )
-def test_later_builds_count_as_what_the_first_one_showed(
-    tmp_path: Path, table: dict[str, Any], lines: list[dict[str, Any]], said: str
-) -> None:
+def test_later_builds_cost(tmp_path: Path, table: dict[str, Any], lines: list[dict[str, Any]], said: str) -> None:
     config = CONFIG | ({"build": table} if table else {})
     assert said in decided(tmp_path, *lines, config=config)[1]
 
@@ -194,9 +192,7 @@ def test_what_was_measured_from_the_round_of_a_changed_tree_on_does_not_count(tm
     [(rounds(5), None, 1), (rounds(5), 1, 1), ([], 0, 0)],
     ids=["none", "later", "first"],
 )
-def test_nothing_is_missing_where_a_tree_changed_in_the_first_round(
-    tmp_path: Path, measured: list[dict[str, Any]], at: int | None, identical: int
-) -> None:
+def test_nothing_is_missing(tmp_path: Path, measured: list[dict[str, Any]], at: int | None, identical: int) -> None:
     found = {"hash": {"base": "x", "head": "y"}, "differ": ["a"], "differ_count": 1}
     run = {"benchmarks": {side: ["bench", "other"] for side in SIDES}}
     lines = [{"type": "same", "benchmark": "other", **found}, *measured, *([] if at is None else [changed(at)])]

@@ -192,9 +192,7 @@ def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
 # --- where and whose --------------------------------------------------------------------------------------------------
 
 
-def test_a_relative_history_of_the_config_is_the_projects(
-    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_history_of_the_config(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert history_path(None, opened()) == tmp_path / "home/.local/state/perfgate/history"
     checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise"'))
     (checkout.top / "sub").mkdir()

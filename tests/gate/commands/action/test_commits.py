@@ -553,9 +553,7 @@ def test_no_hook_is_called_and_no_helper_sees_the_token(origin: Origin, tmp_path
 
 
 @pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
-def test_a_partial_clone_gets_the_files_of_both_sides(
-    origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None
-) -> None:
+def test_a_partial_clone(origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None) -> None:
     place = Project(tmp_path / "c")
     place.git("remote", "add", "origin", f"{server.url}/origin.git")
     given = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]

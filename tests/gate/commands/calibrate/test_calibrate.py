@@ -227,9 +227,7 @@ def test_nothing_learned_is_an_error(project: Project) -> None:
 
 
 @measures
-def test_a_history_that_fails_keeps_the_measurements_and_it_goes_on_where_it_was_interrupted(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_history_that_fails_loses_nothing(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> bool:
         raise HistoryError("h: the disk is full")
 

@@ -75,7 +75,7 @@ def test_another_view_of_a_run_never_replaces_its_report(other: tuple[str, str],
 
 
 @pytest.mark.parametrize("command", ["report", "decide"])
-def test_what_is_read_from_files_writes_nothing_and_names_no_report_that_is_not_there(
+def test_files_are_left_as_they_are(
     command: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "empty" / "values.jsonl"
