@@ -37,14 +37,9 @@ BENCH = {
     "csvgroup": r"PERFGATE_OUTPUT=lines node bench/bench.mjs && sed -nE 's/.*\"rows\".*:([0-9]+),.*/\1/p' lines > out",
 }
 NEEDS = {
-    "tokenizer": ("make", "cc"),
-    "textstats": (),
-    "csvtotals": ("cmake", "c++"),
-    "wordindex": ("cargo",),
-    "logfmt": ("go",),
-    "textsearch": ("javac",),
-    "csvgroup": ("npm",),
-}
+    "tokenizer": ("make", "cc"), "textstats": (), "csvtotals": ("cmake", "c++"), "wordindex": ("cargo",),
+    "logfmt": ("go",), "textsearch": ("javac",), "csvgroup": ("npm",),
+}  # fmt: skip
 GOOGLE_BENCHMARK = any(Path(place, "include/benchmark/benchmark.h").exists() for place in ("/usr", "/usr/local"))
 EXAMPLES = [
     name for name, tools in NEEDS.items() if all(map(shutil.which, tools)) and (name != "csvtotals" or GOOGLE_BENCHMARK)

@@ -23,11 +23,6 @@ def test_pages_of_one_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for file in tmp_path.rglob("*.*"):
         text = file.read_text(encoding="utf-8")
         ours = (
-            "perfgate-gallery-",
-            f"{Path.home()}/",
-            str(ROOT),
-            "boot_id",
-            "fingerprint",
-            f'"{socket.gethostname()}"',
-        )
+            "perfgate-gallery-", f"{Path.home()}/", str(ROOT), "boot_id", "fingerprint", f'"{socket.gethostname()}"',
+        )  # fmt: skip
         assert [word for word in ours if word in text] == [], file

@@ -41,17 +41,8 @@ BY_NAME = {("gate.cli.command", "gate.commands"), ("gate.config.instruments", "h
 # Rooms of gate/ that use the harness, and what of gate/ the harness uses.
 MEASURING = ("run", "commands")
 FOR_HARNESS = {
-    "codes",
-    "model",
-    "checkout",
-    "removal",
-    "walking",
-    "units",
-    "writing",
-    "directions",
-    "config",
-    "formats",
-}
+    "codes", "model", "checkout", "removal", "walking", "units", "writing", "directions", "config", "formats",
+}  # fmt: skip
 # All of evidence/ that knows other tools' files: the rest has records.
 READS_RESULTS = "gate.evidence.foreign"
 # What the list of commands costs at every start: its modules' own top levels.

@@ -84,3 +84,107 @@ def test_a_machine_that_lacks_what_make_needs_is_told_in_one_line(tmp_path: Path
     )
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert says in done.stderr
+
+
+# --- the script behind .github/workflows/update.yml -------------------------------------------------------------------
+
+
+GH = """#!/bin/sh
+printf '%s\\n' "$*" >> "$ASKED"
+case $2 in list) printf '%s' "$OPEN" ;; esac
+"""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", "remote")
+    git(tmp_path, "clone", "--quiet", "remote", "clone")
+    folder = tmp_path / "clone"
+    (folder / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "propose", folder / "scripts" / "propose")
+    for name in ("requirements.lock", "requirements-dev.lock", "other"):
+        (folder / name).write_text("numpy==1\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "first")
+    git(folder, "push", "--quiet", "origin", "HEAD:main")
+    gh = tmp_path / "bin" / "gh"
+    gh.parent.mkdir()
+    gh.write_text(GH)
+    gh.chmod(0o755)
+    return folder
+
+
+def propose(clone: Path, *, open_: str = "") -> list[str]:
+    asked = clone.parent / "asked"
+    path = f"{clone.parent / 'bin'}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "ASKED": str(asked), "OPEN": open_, "GH_TOKEN": "t"}
+    subprocess.run(["scripts/propose", "update/locks", "Raise them"], cwd=clone, env=environment, check=True)
+    return asked.read_text().splitlines() if asked.exists() else []
+
+
+def test_changed_locks_alone_are_pushed_and_proposed_once(clone: Path) -> None:
+    (clone / "other").write_text("changed\n")
+    assert propose(clone) == []
+    assert git(clone, "ls-remote", "origin", "refs/heads/update/locks") == ""
+    (clone / "requirements.lock").write_text("numpy==2\n")
+    asked = propose(clone)
+    assert [line.split()[:2] for line in asked] == [["pr", "list"], ["pr", "create"]]
+    git(clone, "fetch", "--quiet", "origin", "update/locks")
+    assert git(clone, "diff", "--name-only", "origin/main", "FETCH_HEAD") == "requirements.lock"
+
+
+# --- which versions of CPython are supported --------------------------------------------------------------------------
+
+
+VERSIONS = re.findall(r"Python :: (3\.\d+)", "\n".join(PYPROJECT["project"]["classifiers"]))
+FIRST, LAST = VERSIONS[0], VERSIONS[-1]
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def pair(version: str) -> str:
+    return f"({version.replace('.', ', ')})"
+
+
+def test_the_first_version_is_what_the_code_is_written_for() -> None:
+    assert PYPROJECT["project"]["requires-python"] == f">={FIRST}"
+    assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{FIRST.replace('.', '')}"
+    assert f"--python-version {FIRST} " in text("scripts/lock")
+
+
+def test_the_lower_bounds_are_for_the_last_version() -> None:
+    assert f"the first releases with wheels for CPython {LAST};" in text("pyproject.toml")
+
+
+@pytest.mark.parametrize("name", ["scripts/install", "scripts/venv"])
+def test_scripts_look_for_each_version_and_take_no_other(name: str) -> None:
+    script = text(name)
+    assert f"{pair(FIRST)} <= " in script and f" <= {pair(LAST)}" in script
+    assert re.search(r"python3((?: python3\.\d+)+); do", script)[1].split() == [f"python{v}" for v in VERSIONS[::-1]]  # type: ignore[index]
+    globs = re.findall(r"/python3\.1\[(\d)-(\d)\]", script)
+    assert set(globs) <= {(FIRST[-1], LAST[-1])} and bool(globs) == (name == "scripts/install")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "scripts/install", "scripts/venv", "README.md", "docs/github.md", "docs/dependencies.md", "docs/install.md",
+        "docs/releasing.md",
+    ],
+)  # fmt: skip
+def test_people_are_told_the_same(name: str) -> None:
+    assert set(re.findall(r"(3\.1\d)(?: to |-|, 3\.1\d or )(3\.1\d)", text(name))) == {(FIRST, LAST)}
+
+
+@pytest.mark.parametrize("workflow", ["tests", "release"])
+def test_every_version_is_tested(workflow: str) -> None:
+    found = re.search(r"python: \[(.*)\]", text(f".github/workflows/{workflow}.yml"))
+    assert found and re.findall(r"3\.\d+", found[1]) == VERSIONS

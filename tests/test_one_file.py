@@ -185,9 +185,7 @@ def test_a_new_format_is_an_option_and_a_choice(source: Path, project: Project) 
     assert "--shout FILE" in perfgate(source, project, "decide", "--help").stdout
 
 
-def test_a_new_instrument_measures_and_is_judged_by_its_own_traits(
-    checked: dict[str, dict[str, Any]], project: Project
-) -> None:
+def test_a_new_instrument_measures_by_its_traits(checked: dict[str, dict[str, Any]], project: Project) -> None:
     # of its two metrics only the chief one is decided; 3 words of 20 are beyond the threshold and below its floor of 5
     assert {name: (f["verdict"], f["reason"]["kind"]) for name, f in checked["prints"].items()} == {
         "words": ("inconclusive", "below-floor")

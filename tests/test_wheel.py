@@ -73,9 +73,7 @@ def test_it_holds_both_packages_and_the_templates(wheel: Path) -> None:
     assert {name.partition("/")[0] for name in names - {manual}} == {"gate", "harness", "perfgate.py"}
 
 
-def test_it_prints_its_version_and_the_schemas_it_brings_and_installs_the_man_page(
-    perfgate: Path, tmp_path: Path
-) -> None:
+def test_it_prints_version_and_schemas_and_installs_the_man_page(perfgate: Path, tmp_path: Path) -> None:
     assert succeed([perfgate, "--version"], tmp_path).strip() == f"perfgate {__version__}"
     for command, name in (("config", "perfgate"), ("report", "report")):
         printed = succeed([perfgate, command, "--schema"], tmp_path)

@@ -356,9 +356,7 @@ def test_perfgate_that_is_installed_already(action: Action, tmp_path: Path, what
     assert not (tmp_path / "none").exists()
 
 
-def test_another_version_that_is_installed_already_is_warned_of_and_what_is_not_perfgate_refused(
-    action: Action, tmp_path: Path
-) -> None:
+def test_another_version_is_warned_of_and_another_program_refused(action: Action, tmp_path: Path) -> None:
     action.install()
     place = action.python().parent.parent
     action.write("gate/__init__.py", '__version__ = "9.9.0"\n')
@@ -397,13 +395,9 @@ def test_the_real_one(tmp_path: Path) -> None:
 
     def perfgate(*words: str | Path) -> str:
         ran = subprocess.run(
-            [action.python(), "-I", "-m", "gate", *words],
-            cwd=action.project,
-            input=TWO_SIDES,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+            [action.python(), "-I", "-m", "gate", *words], cwd=action.project, input=TWO_SIDES, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 

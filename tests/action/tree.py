@@ -102,35 +102,19 @@ class Action:
         """Return what a step gets: a short PATH, no HOME, and everything of the caller that could get in the way."""
         bad = str(self.project)
         return {
-            "PATH": str(self.bin),
-            "RUNNER_TOOL_CACHE": str(self.cache),
-            "GITHUB_OUTPUT": str(self.output),
-            "PYTHONPATH": bad,
-            "PYTHONSTARTUP": f"{bad}/re.py",
-            "PYTHONSAFEPATH": "",
-            "VIRTUAL_ENV": bad,
-            "PIP_INDEX_URL": "http://127.0.0.1:9/",
-            "PIP_NO_INDEX": "1",
-            "PIP_TARGET": bad,
-            "PIP_REQUIRE_VIRTUALENV": "no such value",
-            "UV_PYTHON": "2.7",
-            "UV_OFFLINE": "1",
-            "UV_TARGET": bad,
-            "UV_CONFIG_FILE": f"{bad}/uv.toml",
-            **more,
-        }
+            "PATH": str(self.bin), "RUNNER_TOOL_CACHE": str(self.cache), "GITHUB_OUTPUT": str(self.output),
+            "PYTHONPATH": bad, "PYTHONSTARTUP": f"{bad}/re.py", "PYTHONSAFEPATH": "", "VIRTUAL_ENV": bad,
+            "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_INDEX": "1", "PIP_TARGET": bad,
+            "PIP_REQUIRE_VIRTUALENV": "no such value", "UV_PYTHON": "2.7", "UV_OFFLINE": "1", "UV_TARGET": bad,
+            "UV_CONFIG_FILE": f"{bad}/uv.toml", **more,
+        }  # fmt: skip
 
     def start(self, **more: str) -> subprocess.Popen[str]:
         """Start the installation as the action's first step does, in the project, as a process group of its own."""
         return subprocess.Popen(
-            ["/bin/sh", f"{self.path}/scripts/install"],
-            cwd=self.project,
-            env=self.environment(**more),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+            ["/bin/sh", f"{self.path}/scripts/install"], cwd=self.project, env=self.environment(**more),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
 
     def install(self, **more: str) -> subprocess.CompletedProcess[str]:
         """Install and wait for it; stdout holds both streams."""

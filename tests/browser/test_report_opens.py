@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 from playwright.sync_api import Browser
 
 from gate.cli.main import main
+from gate.decide.importance import ordered
 from gate.model import Report
 from gate.words import bars, verdict_line
+from gate.words.numbers import word
 from tests.browser import situations
-from tests.browser.looks import LOST, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, WRONG
+from tests.browser.looks import LOST, MOVED, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, STRANGE, WRONG
+from tests.browser.situations import MOST_KINDS
 from tests.gate.report import examples
 from tests.support import runs
-from tests.support.browser import DESKTOP, PHONE, SIZES, Opened, context, few, opened
+from tests.support.browser import DESKTOP, PHONE, SIZES, Opened, Scheme, context, few, opened
 
 # one process: a browser costs more than what these tests do with it
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
@@ -78,32 +81,8 @@ def test_the_report_reads_without_scripts(name: str, browser: Browser, written: 
         assert all(f.benchmark in text for f in report.findings if f.benchmark.isprintable())
 
 
-# --- pictures ---------------------------------------------------------------------------------------------------------
-
-
 # --- names from elsewhere: nothing of them runs, leads out, or moves what stands beside them ---------------------------
 
-STRANGE = """() => {
-  const found = [];
-  if (window.hacked !== undefined) found.push('a name ran');
-  const tags = 'img, iframe, object, embed, base, form, link, textarea, svg script, svg foreignObject, svg image';
-  for (const e of document.querySelectorAll(tags)) found.push(e.outerHTML.slice(0, 120));
-  for (const e of document.querySelectorAll('*'))
-    for (const a of e.attributes)
-      if (/^on/i.test(a.name) || /^\\s*javascript:/i.test(a.value)) found.push(`${e.tagName} ${a.name}=${a.value}`);
-  for (const e of document.querySelectorAll('[href], [src], [xlink\\\\:href]')) {
-    const to = e.getAttribute('href') || e.getAttribute('src') || '';
-    if (!to.startsWith('#') && !to.startsWith('data:application/')) found.push(`leads to ${to}`);
-  }
-  return found.slice(0, 8);
-}"""
-# what follows a name in the source stands after it: on a line below, or to the right
-MOVED = """() => [...document.querySelectorAll('bdi')].filter(name => {
-    const next = name.nextElementSibling;
-    if (!next || !next.getClientRects().length || !name.getClientRects().length) return false;
-    const last = [...name.getClientRects()].at(-1), after = next.getClientRects()[0];
-    return after.top < last.bottom - 2 && after.left < last.right - 1;
-  }).map(e => e.parentElement.textContent.slice(0, 80))"""
 # characters that a page may not hold: those that do not print, or that turn the text around
 UNPRINTABLE = """() => [...document.querySelectorAll('body *:not(script)')].flatMap(e => [...e.childNodes])
   .filter(n => n.nodeType === Node.TEXT_NODE && n.parentElement.tagName !== 'SCRIPT').map(n => n.data)
@@ -132,3 +111,173 @@ def test_names_of_a_run_are_text(browser: Browser, tmp_path: Path) -> None:
     with (tmp_path / "out").open("w") as out:
         assert main(["report", str(folder), "--format", "json"], out, out) == 4
     judge(folder / "report.html", browser)
+
+
+# --- every window and paper, light and dark ---------------------------------------------------------------------------
+
+
+# one process: a browser costs more than what these tests do with it
+
+FEW = [name for name in examples.ALL if name != "many"]
+"""Without the long one, in which axe finds nothing that it does not find in the others, in twenty times their time."""
+
+# what can be saved from the page is for screens
+UNSEEN = """() => [...document.querySelectorAll('details > *:not(summary):not(.save)')].filter(e => !e.checkVisibility(
+    {contentVisibilityAuto: true, visibilityProperty: true}) || e.getBoundingClientRect().height === 0
+  ).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
+BACKGROUND = "() => getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).slice(0, 3).map(Number)"
+
+
+def brightness(page: Opened) -> float:
+    parts: list[float] = page.evaluate(BACKGROUND)
+    return sum(parts) / 3
+
+
+Looks = tuple[str, Scheme, tuple[int, int]]
+# axe takes seconds a page; these hold every element, and in the dark and on a phone other rules of the style sheet hold
+AXE: list[Looks] = [
+    ("regression", "light", DESKTOP), ("regression", "dark", PHONE), ("failures", "light", DESKTOP), ("hostile", "light", DESKTOP),
+]  # fmt: skip
+AT_NIGHT: list[Looks] = [
+    *((name, "light", DESKTOP) for name in FEW if name not in MOST_KINDS),
+    *((name, scheme, size) for name in MOST_KINDS for scheme in get_args(Scheme) for size in (DESKTOP, PHONE)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "size"),
+    [*AXE, *(pytest.param(*each, marks=pytest.mark.nightly) for each in AT_NIGHT if each not in AXE)],
+)
+def test_axe_finds_no_barrier(
+    name: str, scheme: Scheme, size: tuple[int, int], browser: Browser, written: Written
+) -> None:
+    with context(browser, size) as inside:
+        page = opened(inside, written(name))
+        page.paint(scheme)
+        page.evaluate(OPEN_ALL)
+        assert (brightness(page) < 100) == (scheme == "dark")
+        assert page.violations() == []
+
+
+@pytest.mark.parametrize("name", few((name for name in FEW if name != "hostile"), MOST_KINDS))
+def test_paper_is_white_and_shows_what_the_screen_shows(name: str, browser: Browser, written: Written) -> None:
+    with context(browser) as inside:
+        page = opened(inside, written(name))
+        page.paint("dark", "print")
+        assert brightness(page) == 255
+        # a sheet of A4 in pixels, less its margins
+        page.resize((688, 1000))
+        assert page.evaluate(SIDEWAYS) == []
+        # what is folded keeps its line, and what a reader opens before is printed
+        assert page.page.locator("details:not(.read) > summary:visible").count() > 0
+        page.evaluate(OPEN_ALL)
+        # what was folded is laid out with the next frame
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.evaluate(UNSEEN) == []
+        assert page.evaluate(SIDEWAYS) == []
+
+
+def test_on_a_phone_no_cell_of_a_row_runs_into_the_next(browser: Browser, written: Written) -> None:
+    wide = "() => [...document.querySelectorAll('.forest tbody .say')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    with context(browser, PHONE) as inside:
+        for name in MOST_KINDS:
+            assert opened(inside, written(name)).page.evaluate(f"({wide})().map(e => e.textContent)") == []
+
+
+# --- what the page does, by mouse and by keyboard alone ---------------------------------------------------------------
+
+
+# one process: a browser costs more than what these tests do with it
+
+
+NAMES = "() => [...document.querySelectorAll('#findings-table > tbody > tr')].filter(r => r.checkVisibility()).map(r => r.cells[0].querySelector('bdi').textContent)"
+FOCUSED = "() => { const e = document.activeElement; return [e.tagName, e.id, e.className, e.textContent.trim().slice(0, 40)].join(' ') }"
+# an outline or a border that was not there before: where the keyboard is can be seen
+SEEN = """() => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  return (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1) || style.boxShadow !== 'none';
+}"""
+
+
+def names(page: Opened) -> list[str]:
+    found: list[str] = page.evaluate(NAMES)
+    return found
+
+
+@pytest.fixture
+def page(browser: Browser, written: Written) -> Iterator[Opened]:
+    with context(browser) as inside:
+        yield opened(inside, written("regression"))
+
+
+def by_importance(name: str) -> list[str]:
+    return [finding.benchmark for finding in ordered(examples.ALL[name]().findings)]
+
+
+def test_sorting_puts_the_rows_in_order_and_says_so(page: Opened) -> None:
+    assert names(page) == by_importance("regression")
+    header = page.page.locator("#findings-table > thead th").nth(0)
+    assert header.get_attribute("aria-sort") is None
+    header.get_by_role("button").click()
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert names(page) == sorted(by_importance("regression"))
+    header.get_by_role("button").click()
+    assert header.get_attribute("aria-sort") == "descending"
+    assert names(page) == sorted(by_importance("regression"), reverse=True)
+
+
+def test_numbers_sort_as_numbers(page: Opened) -> None:
+    ratio = {finding.benchmark: finding.ratio.estimate for finding in examples.ALL["regression"]().findings}
+    header = page.page.locator("#findings-table > thead th").filter(has_text="change")
+    header.get_by_role("button").click()
+    assert page.page.locator("#findings-table > thead th[aria-sort]").count() == 1
+    shown = [ratio[name] for name in names(page)]
+    assert shown == sorted(shown, key=lambda estimate: estimate or 0.0)
+    assert len(shown) == 8
+
+
+def test_the_filter_hides_rows_and_says_how_many_are_left(page: Opened) -> None:
+    page.page.get_by_role("searchbox").fill("AR")
+    assert names(page) == [name for name in by_importance("regression") if "ar" in name]
+    assert page.page.locator(".count").inner_text() == "2 of 8 results shown"
+    page.page.get_by_role("searchbox").fill("no such name")
+    assert names(page) == []
+    assert page.page.locator(".count").inner_text() == "0 of 8 results shown"
+    page.page.get_by_role("searchbox").fill("")
+    assert names(page) == by_importance("regression")
+
+
+def test_verdicts_can_be_hidden(page: Opened) -> None:
+    button = page.page.get_by_role("button", name="undecided")
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+    kept = [f.benchmark for f in ordered(examples.ALL["regression"]().findings) if word(f) != "undecided"]
+    assert names(page) == kept
+    button.click()
+    assert names(page) == by_importance("regression")
+
+
+def test_the_keyboard_reaches_every_control(page: Opened) -> None:
+    page.page.keyboard.press("Tab")
+    assert "Skip to the results" in page.evaluate(FOCUSED)
+    assert page.page.locator(":focus").bounding_box() is not None
+    reached = set()
+    for _ in range(300):
+        assert page.evaluate(SEEN), page.evaluate(FOCUSED)
+        reached.add(page.evaluate("() => [...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+        page.page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement === document.body"):
+            break
+    controls = """() => [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
+        .filter(e => e.checkVisibility({contentVisibilityAuto: true}))
+        .map(e => [...document.querySelectorAll('*')].indexOf(e))"""
+    assert set(page.evaluate(controls)) <= reached
+
+
+def test_a_link_opens_the_finding_it_leads_to(browser: Browser, written: Written) -> None:
+    with context(browser, DESKTOP) as inside:
+        page = opened(inside, written("pass"))
+        page.page.locator("#findings-table tbody a").first.click()
+        target = page.page.locator(":target")
+        assert target.get_by_text("threshold").first.is_visible()
+        assert page.heard == []

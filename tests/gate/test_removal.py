@@ -90,9 +90,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert (tmp_path / "outside/file").exists()
 
 
-def test_a_directory_that_is_moved_away_meanwhile_takes_nothing_else_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_directory_moved_meanwhile_takes_nothing_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is above it then is not what it was entered from."""
     (tmp_path / "tree/in").mkdir(parents=True)
     (tmp_path / "tree/in/file").touch()

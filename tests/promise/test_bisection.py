@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gate.stats.bisection import ENOUGH
-from tests.promise.test_fieller import at_most
+from tests.promise.test_gate import at_most
 from tests.support.bisections import search
 from tests.support.seeds import some
 

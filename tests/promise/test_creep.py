@@ -13,7 +13,7 @@ import pytest
 
 from gate.stats.creep import NIGHTS, creeping, spread_of
 from gate.stats.rounding import Array
-from tests.promise.test_fieller import standard_error
+from tests.promise.test_gate import standard_error
 from tests.support.seeds import some
 
 ALPHA = 0.05
@@ -78,21 +78,12 @@ class Creep(NamedTuple):
 
 
 CREEPS = [
-    Creep(0.02, 12, 0.02, 60, 2),
-    Creep(0.02, 8, 0.02, 60, 3),
-    Creep(0.02, 12, 0.04, 60, 8),
-    Creep(0.02, 8, 0.04, 60, 11),
-    Creep(0.02, 12, 0.06, 60, 15),
-    Creep(0.02, 8, 0.06, 60, 20),
-    Creep(0.03, 12, 0.02, 60, 9),
-    Creep(0.03, 8, 0.02, 60, 11),
-    Creep(0.03, 12, 0.04, 60, 20),
-    Creep(0.03, 8, 0.04, 60, 26),
-    Creep(0.03, 12, 0.06, 60, 36),
-    Creep(0.02, 12, 0.02, 10, 6),
-    Creep(0.02, 12, 0.04, 10, 12),
-    Creep(0.03, 12, 0.02, 10, 14),
-]
+    Creep(0.02, 12, 0.02, 60, 2), Creep(0.02, 8, 0.02, 60, 3), Creep(0.02, 12, 0.04, 60, 8),
+    Creep(0.02, 8, 0.04, 60, 11), Creep(0.02, 12, 0.06, 60, 15), Creep(0.02, 8, 0.06, 60, 20),
+    Creep(0.03, 12, 0.02, 60, 9), Creep(0.03, 8, 0.02, 60, 11), Creep(0.03, 12, 0.04, 60, 20),
+    Creep(0.03, 8, 0.04, 60, 26), Creep(0.03, 12, 0.06, 60, 36), Creep(0.02, 12, 0.02, 10, 6),
+    Creep(0.02, 12, 0.04, 10, 12), Creep(0.03, 12, 0.02, 10, 14),
+]  # fmt: skip
 FOLLOWED = 60
 """Nights after the last merge."""
 DAY = 0.003

@@ -18,7 +18,7 @@ from gate.config.types import Config, Gate
 from gate.decide.report import decide
 from gate.model import Report, Sample
 from gate.units import Quantity, Share
-from tests.promise.test_fieller import at_most, standard_error
+from tests.promise.test_gate import at_most, standard_error
 from tests.support import simulate
 from tests.support.samples import nested
 from tests.support.seeds import some

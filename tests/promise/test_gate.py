@@ -1,12 +1,14 @@
 """The whole gate against its promises (docs/method.md): reports that fail though nothing changed, and wrong "not worse".
 
-Everything goes through decide, with looks, family, memory and min_builds as a user has them, on the noise of FFT of
-Kalibera and Jones 2012, Table VII. Each bound is the promise plus three standard errors of the simulation.
+All but the coverage of the default interval goes through decide, with looks, family, memory and min_builds as a user has
+them, on the noise of FFT of Kalibera and Jones 2012, Table VII. Each bound is the promise plus three standard errors of
+the simulation.
 """
 
 import datetime
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -20,10 +22,55 @@ from gate.config.rules import Policy
 from gate.config.types import Interval
 from gate.decide.report import decide
 from gate.model import Sample
-from tests.promise.test_fieller import at_most
+from gate.stats.centers import reduce_to
+from gate.stats.ratio import Limits, ratio_of
 from tests.support import simulate
 from tests.support.samples import nested
 from tests.support.seeds import some
+
+
+def standard_error(share: float, n: int) -> float:
+    return math.sqrt(share * (1 - share) / n)
+
+
+def at_most(rate: float, promise: float, n: int, of: object = "") -> None:
+    """The promise plus three standard errors of the simulation."""
+    assert rate <= promise + 3 * standard_error(promise, n), f"{rate:.4f} against {promise} {of}"
+
+
+def covers(limits: Limits, truth: float) -> bool:
+    return limits.low is not None and limits.high is not None and limits.low < truth < limits.high
+
+
+def coverage(name: str, builds: int, trials: int, components: tuple[float, float, float], seed: int) -> float:
+    rng = np.random.default_rng([seed, builds])
+    effects = simulate.DISTRIBUTIONS[name]
+    inside = 0
+    for _ in range(trials):
+        base = simulate.sample(rng, effects, components, (builds, 3, 3))
+        head = simulate.sample(rng, effects, components, (builds, 3, 3), mean=1.05)
+        inside += covers(ratio_of(reduce_to(base, head, None, exact=False), "fieller").limits(0.05), 1.05)
+    return inside / trials
+
+
+COVERED = [
+    (name, builds, 8000, components)
+    for components, name, builds in product((simulate.FFT, simulate.HTTP_OPT), simulate.DISTRIBUTIONS, (3, 5, 10, 20))
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "builds", "trials", "components"),
+    some([("normal", 3, 1000, simulate.FFT), ("bimodal 50:50", 5, 1000, simulate.FFT), *COVERED], 2),
+)
+def test_coverage_by_default(name: str, builds: int, trials: int, components: tuple[float, float, float]) -> None:
+    covered = coverage(name, builds, trials, components, seed=1)
+    assert covered >= 0.94 - 3 * standard_error(0.94, trials), f"{covered:.4f}"
+    if name == "normal":
+        at_most(covered, 0.98, trials)
+
+
+# --- reports ---
 
 FIXED, LOOKS = (5,), (4, 6, 8, 12)
 CASES = 20
@@ -54,6 +101,9 @@ A_A = [
     *((Setting(shape, 0.0, interval=interval), bound)  # cases that share their variance, and that do not
       for shape, bound in ((NORMAL, 0.03), (SKEWED, 0.03), (BIMODAL, 0.05))
       for interval in ("auto", "paired")),
+    # a fixed design of five builds, where auto does not pair
+    *((Setting(shape, 0.0, FIXED), bound) for shape, bound in ((NORMAL, 0.03), (SKEWED, 0.03), (BIMODAL, 0.05))),
+    (Setting(NORMAL, 0.02, FIXED), 0.005),
     (Setting(NORMAL, 0.02), 0.005),
     (Setting(BIMODAL, 0.02), 0.01),
     (Setting(BIMODAL, 0.02, FIXED, interval="fieller"), 0.025),

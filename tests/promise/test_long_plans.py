@@ -20,7 +20,7 @@ from gate.evidence.budget import with_end
 from gate.model import HostState
 from gate.stats.rounding import Array
 from gate.stats.sequential import FIRST_STAGE, largest_futile, look_rounds, spending
-from tests.promise.test_fieller import at_most, standard_error
+from tests.promise.test_gate import at_most, standard_error
 from tests.support.seeds import some
 
 Mask = npt.NDArray[np.bool_]

@@ -12,7 +12,7 @@ import pytest
 from gate.stats.ratio import Rounds, rounds_of
 from gate.stats.rounding import Array
 from gate.stats.shared_variance import share_variance
-from tests.promise.test_fieller import at_most, covers, standard_error
+from tests.promise.test_gate import at_most, covers, standard_error
 from tests.support.samples import there, tops
 from tests.support.seeds import some
 

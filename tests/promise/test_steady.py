@@ -13,7 +13,7 @@ from gate.stats.centers import reduce_to
 from gate.stats.ratio import ratio_of
 from gate.stats.rounding import Array
 from harness.instruments.steady import steady_from
-from tests.promise.test_fieller import covers, standard_error
+from tests.promise.test_gate import covers, standard_error
 from tests.support.samples import nested
 from tests.support.seeds import some
 

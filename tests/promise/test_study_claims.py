@@ -15,7 +15,7 @@ from gate.stats.centers import needed_values
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import spreads
 from gate.stats.design.strata import aligned
-from tests.promise.test_fieller import at_most
+from tests.promise.test_gate import at_most
 from tests.support.seeds import some
 from tests.support.study_draws import Codes, Shape, drawn
 
@@ -79,9 +79,7 @@ ALIKE, BUILDS_1, BUILDS_3, DRIFT = (Shape(effect=two, builds=b, drift=d) for b, 
     ("shape", "seed", "trials", "least"),
     some([(BUILDS_3, 5, 15, 0.8), *((of, 23, TRIALS, 0.9044) for of in (ALIKE, BUILDS_1, BUILDS_3, DRIFT))], 1),
 )
-def test_an_effect_of_two_sd_is_found_whatever_builds_differ_by(
-    shape: Shape, seed: int, trials: int, least: float
-) -> None:
+def test_an_effect_of_two_sd_is_found_beside_builds(shape: Shape, seed: int, trials: int, least: float) -> None:
     # 94%, and three standard errors
     assert share(shape, seed, "a", trials=trials) >= least
 

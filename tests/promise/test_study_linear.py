@@ -59,14 +59,9 @@ def above(share: float, promised: float, trials: int) -> bool:
 
 
 TRUTH = {
-    ("intercept", ()): MEAN,
-    ("load", ("compile",)): 1.0,
-    ("load", ("encode",)): 2.0,
-    ("sched", ("high",)): 0.5,
-    ("machine", ("high",)): 0.0,
-    ("load:sched", ("idle", "high")): 0.75,
-    ("load:machine", ("encode", "high")): 0.0,
-}
+    ("intercept", ()): MEAN, ("load", ("compile",)): 1.0, ("load", ("encode",)): 2.0, ("sched", ("high",)): 0.5,
+    ("machine", ("high",)): 0.0, ("load:sched", ("idle", "high")): 0.75, ("load:machine", ("encode", "high")): 0.0,
+}  # fmt: skip
 
 
 @pytest.mark.promise

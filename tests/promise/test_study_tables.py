@@ -16,9 +16,7 @@ from tests.support.units_frame import crossed, factors, frame
 
 @pytest.mark.promise
 @pytest.mark.parametrize("skewed", [False, True])
-def test_of_settings_that_do_not_differ_some_pair_is_told_apart_as_often_as_promised(
-    skewed: bool,
-) -> None:
+def test_of_equal_settings_some_pair_is_told_apart_as_often_as_promised(skewed: bool) -> None:
     rng = np.random.default_rng(1)
     reports = 1500
     wrong = {"one": 0, "all": 0}

@@ -10,7 +10,7 @@ from benchmarks.evidence.sources import Varied
 from gate.commands.simulate.draws import Components
 from gate.commands.simulate.studies import Reports, Rules
 from gate.model import Case, Evidence
-from tests.promise.test_fieller import at_most
+from tests.promise.test_gate import at_most
 from tests.support.seeds import some
 
 SD = 0.02

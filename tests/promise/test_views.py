@@ -9,7 +9,7 @@ from benchmarks.evidence.turns import HOSTS, Turns, drawn
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
 from gate.stats.centers import reduce_to
 from gate.stats.ratio import ratio_of
-from tests.promise.test_fieller import at_most, covers, standard_error
+from tests.promise.test_gate import at_most, covers, standard_error
 from tests.support.seeds import some
 
 LOOKS = (4, 6, 8, 12)

@@ -1,28 +1,24 @@
 """A tag is released only if gate/__init__.py, CHANGELOG.md and the branch agree with it."""
 
+import re
+from importlib.metadata import requires
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from ruamel.yaml import YAML
 
 from scripts.release.__main__ import main
 from scripts.release.errors import ReleaseError
+from scripts.release.packages import LOCK, locked
 from scripts.release.version import Version, declared, plan
 from tests.support.project import Project
 
 ORDER = [
-    "0.9.9",
-    "1.0.0a1",
-    "1.0.0b1",
-    "1.0.0b2",
-    "1.0.0rc1",
-    "1.0.0rc10",
-    "1.0.0",
-    "1.0.1",
-    "1.2.0",
-    "1.10.0",
-    "2.0.0",
-]
+    "0.9.9", "1.0.0a1", "1.0.0b1", "1.0.0b2", "1.0.0rc1", "1.0.0rc10", "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0",
+]  # fmt: skip
 CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n## [1.1.0] - 2027-02-28\n\n- New.\n"
 
 
@@ -114,3 +110,66 @@ def test_a_branch_is_tried_out_with_what_is_unreleased(project: Project) -> None
     project.write("CHANGELOG.md", CHANGELOG.replace("## [Unreleased]\n", "## [Unreleased]\n\n- More.\n"))
     found = plan(project.top, {"GITHUB_REF": "refs/heads/main", "DRY_RUN": "true"}, "main")
     assert (found.tag, found.publish, found.notes) == ("", False, "- More.\n")
+
+
+# --- the workflow of a release ----------------------------------------------------------------------------------------
+
+
+ROOT = Path(__file__).parents[2]
+WORKFLOW = YAML(typ="safe", pure=True).load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))
+
+
+def test_what_publishes_has_no_more_rights_than_it_needs() -> None:
+    assert WORKFLOW["permissions"] == {} and WORKFLOW["concurrency"] == {
+        "group": "release",
+        "cancel-in-progress": False,
+    }
+    jobs = WORKFLOW["jobs"]
+    assert {name: job["permissions"] for name, job in jobs.items()} == {
+        "build": {"contents": "read"}, "test": {"contents": "read"},
+        "attest": {"id-token": "write", "attestations": "write"}, "pypi": {"id-token": "write"},
+        "github": {"contents": "write"}, "site": {"contents": "read"}, "pages": {"pages": "write", "id-token": "write"},
+    }  # fmt: skip
+    rights = [name for name, job in jobs.items() if "write" in job["permissions"].values()]
+    assert all(jobs[name]["if"] == "needs.build.outputs.publish == 'true'" for name in rights)
+    assert jobs["pypi"]["environment"]["name"] == "pypi"
+    # the code of this repository runs in none of the jobs that sign or upload
+    signing = [name for name, job in jobs.items() if "id-token" in job["permissions"]]
+    assert signing == ["attest", "pypi", "pages"]
+    assert all("checkout" not in step.get("uses", "") for name in signing for step in jobs[name]["steps"])
+    assert [step["run"] for name in signing for step in jobs[name]["steps"] if "run" in step] == [
+        "rm dist/packages/SHA256SUMS"
+    ]
+
+
+def test_it_starts_for_the_tags_of_releases_only() -> None:
+    # `on` is a boolean to YAML 1.1, and a word to YAML 1.2
+    assert WORKFLOW["on"]["push"] == {"tags": ["v[0-9]+.[0-9]+.[0-9]+*"]}
+    assert WORKFLOW["on"]["workflow_dispatch"]["inputs"]["dry-run"]["default"] is True
+
+
+def test_every_action_is_pinned_by_its_commit() -> None:
+    steps = [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert len(used) > 10 and all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name) for name in used)
+
+
+def test_every_job_is_explained() -> None:
+    page = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
+    explained = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+    assert explained == [job["name"].partition(" on ${{")[0] for job in WORKFLOW["jobs"].values()]
+
+
+# --- the locked hatchling has all that it needs -----------------------------------------------------------------------
+
+
+def test_nothing_that_it_needs_is_missing() -> None:
+    found = locked("hatchling", (ROOT / LOCK).read_text(encoding="utf-8"))
+    for name in found:
+        needed = [Requirement(text) for text in requires(name) or []]
+        # without what an extra needs, and what only another Python does
+        names = {
+            canonicalize_name(each.name) for each in needed if not each.marker or each.marker.evaluate({"extra": ""})
+        }
+        assert names <= found.keys(), name
+    assert 1 < len(found) < 10 and all("--hash=sha256:" in entry for entry in found.values())

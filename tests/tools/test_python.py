@@ -65,11 +65,8 @@ def test_pytest_benchmark_beside_xdist(folder: Path) -> None:
 def test_files_of_pytest_benchmark(folder: Path) -> None:
     need_module("pytest_benchmark")
     options = (
-        "--benchmark-only",
-        "--benchmark-max-time=0.01",
-        "--benchmark-storage=file://saved",
-        "--benchmark-save=x",
-    )
+        "--benchmark-only", "--benchmark-max-time=0.01", "--benchmark-storage=file://saved", "--benchmark-save=x",
+    )  # fmt: skip
     run(*PYTEST, *options, "--benchmark-json=full.json", folder=folder)
     own = {each["fullname"]: each["stats"] for each in json.loads((folder / "full.json").read_text())["benchmarks"]}
     full = read_as("pytest_benchmark", folder / "full.json").measured

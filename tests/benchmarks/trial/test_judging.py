@@ -129,9 +129,7 @@ def test_wilsons_interval() -> None:
 @pytest.mark.parametrize(
     ("both", "more", "less", "neither"), [(0, 20, 0, 10), (0, 0, 7, 23), (30, 0, 0, 0), (20, 5, 0, 0)]
 )
-def test_without_correlation_the_interval_of_a_difference_is_newcombes_of_two_samples(
-    both: int, more: int, less: int, neither: int
-) -> None:
+def test_without_correlation_it_is_newcombes_of_two_samples(both: int, more: int, less: int, neither: int) -> None:
     from statsmodels.stats.proportion import confint_proportions_2indep  # type: ignore[import-untyped] # it has no types
 
     found = Difference.of_counts(both, more, less, neither)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import re
+import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,14 @@ import pytest
 from gate import __version__
 from gate.cli.catalogue import entries
 from gate.cli.command import command_names
-from gate.cli.main import Harmless, main
+from gate.cli.main import Harmless, _EndError, _invocation, _parsed, _parser, main
+from gate.cli.options import options_of
+from gate.config.resolve import tables_of
 from harness.host.facts import unsupported_platform
+from tests.gate.typed import run
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
 from tests.support.project import environment, perfgate
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture
@@ -87,9 +87,7 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
 
 
 @pytest.mark.parametrize("command", ["explain", "report", "simulate .perfgate"])
-def test_before_the_first_run_the_next_step_is_named_with_its_cost(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_before_the_first_run_a_step_is_named(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         code, out, err = run(*command.split())
@@ -242,3 +240,56 @@ def test_the_command_line_writes_so_in_a_workflow_alone(monkeypatch: pytest.Monk
         main(["report", "##[error]x"], io.StringIO(), err)
         said.append(err.getvalue())
     assert "##[error]x" not in said[0] and "## [error]x" in said[0] and "##[error]x" in said[1]
+
+
+# --- every command and setting between backticks is one that there is -------------------------------------------------
+
+
+ROOT = Path(__file__).parents[3]
+SPAN = re.compile(r"`((?:perfgate |--set )[^`]*)`")
+HOLE = "{}"
+"""What a text has from elsewhere: a name, or options."""
+
+
+def texts() -> Iterator[str]:
+    """The strings of the source, with a hole for each part that is put in."""
+    for file in [*ROOT.glob("gate/**/*.py"), *ROOT.glob("harness/**/*.py")]:
+        source = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "`perfgate " in source or "`--set " in source else ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.JoinedStr):
+                yield "".join(str(each.value) if isinstance(each, ast.Constant) else HOLE for each in node.values)
+
+
+@pytest.fixture(scope="module")
+def spans() -> list[str]:
+    return sorted({" ".join(span.split()) for text in texts() for span in SPAN.findall(text)} - {f"perfgate {HOLE}"})
+
+
+def is_one(words: list[str]) -> bool:
+    """Whether a command line can be parsed, asks for help, or names a command and no more."""
+    if len(words) == 1 and words[0] in command_names():
+        return True
+    try:
+        named = _invocation(words)
+        options_of(named.command.options, _parsed(_parser(named), named))
+    except _EndError:
+        return "--help" in words
+    return True
+
+
+def test_commands_that_are_named_are_some(spans: list[str]) -> None:
+    named = [span for span in spans if span.startswith("perfgate ")]
+    assert named
+    for span in named:
+        tried = [shlex.split(span.replace(HOLE, hole).replace("...", ""))[1:] for hole in ("X", "")]
+        assert any(map(is_one, tried)), span
+
+
+def test_settings_that_are_named_are_some(spans: list[str]) -> None:
+    named = [span for span in spans if span.startswith("--set ") and HOLE not in span]
+    assert named
+    for span in named:
+        words = [word for word in shlex.split(span) if word != "--set"]
+        tables_of([word.replace("=N", "=3") for word in words])

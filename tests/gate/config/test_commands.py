@@ -63,21 +63,16 @@ def test_words_may_hold_what_is_replaced_later_and_a_list_is_a_list(path: str) -
 
 
 @pytest.mark.parametrize(
-    "command", ["./x a b", "  cargo bench --bench 'x y'", "./x > {output}", "./x $HOME", "./x > /dev/null 2>&1"]
-)
-def test_what_is_surely_one_command(command: str) -> None:
-    assert is_simple(command)
-
-
-@pytest.mark.parametrize(
-    "command",
+    ("simple", "commands"),
     [
-        *("", "A=1 ./x", "$X a", "'./a b' c", "cd x", "./x &", "./x &> y", "./x && y", "echo x", "./x | y", "./x $(y)"),
-        *("./x `y`", "a\nb", "! ./x", "if x"),
+        (True, ["./x a b", "  cargo bench --bench 'x y'", "./x > {output}", "./x $HOME", "./x > /dev/null 2>&1"]),
+        # what may be several, or none that a prefix starts
+        (False, ["", "A=1 ./x", "$X a", "'./a b' c", "cd x", "./x &", "./x &> y", "./x && y", "echo x", "./x | y"]),
+        (False, ["./x $(y)", "./x `y`", "a\nb", "! ./x", "if x"]),
     ],
 )
-def test_what_may_be_several_commands_or_none_that_a_prefix_starts(command: str) -> None:
-    assert not is_simple(command)
+def test_what_is_surely_one_command(simple: bool, commands: list[str]) -> None:
+    assert {command: is_simple(command) for command in commands} == dict.fromkeys(commands, simple)
 
 
 # --- of a study -------------------------------------------------------------------------------------------------------

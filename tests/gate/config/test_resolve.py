@@ -13,7 +13,7 @@ from gate.config.rules import threshold_of
 from gate.config.schema import json_schema, to_tables
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import BASE_WITHOUT_CONFIG, BuildChanged, Differing, MeasuringChanged, Renamed
-from tests.gate.config.test_parse import EXAMPLE
+from tests.gate.config.test_errors import EXAMPLE
 from tests.support.warned import texts
 
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
@@ -67,9 +67,7 @@ def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
         ('[build]\ntimeout = "1m"', '[build]\ntimeout = "2m"', None),
     ],
 )
-def test_the_report_learns_that_head_builds_in_another_way(
-    base: str, head: str, key: tuple[str, str | None, str] | None
-) -> None:
+def test_head_that_builds_otherwise_is_told(base: str, head: str, key: tuple[str, str | None, str] | None) -> None:
     benchmark = BENCH.format("a", "x")
     found = of_both(f"{base}\n{benchmark}", f"{head}\n{benchmark}").warnings
     assert found == ([BuildChanged((Differing(*key),))] if key else [])
@@ -215,11 +213,8 @@ def test_the_schema_accepts_the_example_and_refuses_unknown_keys() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     VALIDATOR.validate(json.loads(json.dumps(source(EXAMPLE).tables, default=datetime.date.isoformat)))
     wrong: list[object] = [
-        {"gat": {}},
-        {"gate": {"thresold": 1}},
-        {"plan": {"builds": 0}},
-        {"benchmark": [{"name": "x"}]},
-    ]
+        {"gat": {}}, {"gate": {"thresold": 1}}, {"plan": {"builds": 0}}, {"benchmark": [{"name": "x"}]},
+    ]  # fmt: skip
     assert not any(VALIDATOR.is_valid(each) for each in wrong)
     assert SCHEMA["$defs"]["Gate"]["properties"]["threshold"]["default"] == "2%"
 

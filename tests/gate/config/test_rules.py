@@ -129,9 +129,7 @@ IN_MS = f'{PROGRAM}instrument = "values"\n[benchmark.metric.t]\nunit = "ms"\nflo
 def test_the_floor_of_a_case(rules: Config, case: tuple[str, str, str], floor: float | None) -> None:
     benchmark, metric, unit = case
     assert floor_of(rules, benchmark, metric, "mean", unit) == (floor if floor is None else pytest.approx(floor))
-
-
-def test_a_floor_of_a_metric_holds_for_its_views() -> None:
+    # that of a metric holds for its views
     assert floor_of(OF_TIME, "a", "active", "typical", "s") == pytest.approx(0.002)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from gate.cli.option_values import Shard
+from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
 from gate.config.study import Load, Service, Setting, Study
 from gate.config.treatments import (
     Job,
@@ -21,9 +23,11 @@ from gate.config.treatments import (
     spread,
     treatments,
 )
-from gate.config.types import Benchmark, BuildTable
+from gate.config.types import Benchmark, Builds, BuildTable, Plan
+from gate.model import UserError
 from gate.model.study import Factor
 from tests.gate.config.reading import study
+from tests.support.warned import texts
 
 
 def planned(found: Study, *builds: BuildTable) -> tuple[Planned, ...]:
@@ -144,11 +148,8 @@ def bench(command: str | list[str], **more: Any) -> Benchmark:
 
 QUOTED = "'it'\"'\"'s {clients}'"
 OWN = bench(
-    "x",
-    service=Service(command="own {name}", ready="log:{name} is up"),
-    load=Load(command="load {clients}"),
-    cpus="3",
-)
+    "x", service=Service(command="own {name}", ready="log:{name} is up"), load=Load(command="load {clients}"), cpus="3",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -198,9 +199,7 @@ OWN = bench(
         ),
     ],
 )
-def test_what_a_treatment_makes_of_a_benchmark(
-    benchmark: Benchmark, settings: dict[str, str | int], expected: Benchmark
-) -> None:
+def test_what_a_treatment_makes(benchmark: Benchmark, settings: dict[str, str | int], expected: Benchmark) -> None:
     found = study(GIVEN)
     assert applied(benchmark, found, at(found, **settings)) == expected
 
@@ -299,3 +298,61 @@ def test_a_study_that_names_no_builds_has_at_most_five() -> None:
     assert shares_of(Study(replicates=3)) == (1, 1, 1)
     assert shares_of(Study(replicates=12)) == (3, 3, 2, 2, 2)
     assert shares_of(Study(replicates=12, builds=2)) == (6, 6)
+
+
+# --- which part of a gate a job measures ------------------------------------------------------------------------------
+
+
+NAMES = [f"suite-{k:02}" for k in range(11)]
+
+
+def test_shards_are_even_and_hold_each_benchmark_once_by_the_names_alone() -> None:
+    for of in range(1, 12):
+        shards = [names_in(NAMES, Shard(number, of)) for number in range(1, of + 1)]
+        sizes = [len(shard) for shard in shards]
+        assert max(sizes) - min(sizes) <= 1 <= min(sizes)
+        assert sorted(name for shard in shards for name in shard) == NAMES
+    found = names_in(NAMES, Shard(2, 3))
+    assert found == {"suite-01", "suite-04", "suite-07", "suite-10"}
+    assert names_in([*reversed(NAMES), *NAMES], Shard(2, 3)) == found
+    why = r"^--shard 1/12: both sides have 11 benchmarks together, too few for 12 shards"
+    with pytest.raises(UserError, match=why):
+        names_in(NAMES, Shard(1, 12))
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "1/257", "-1/3", "1/3/3", "1.0/3", "１/３", "1/0", "1 / 3"])
+def test_a_bad_shard_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a shard: write 1/3"):
+        Shard.parse(text)
+    assert str(Shard.parse("2/3")) == "2/3"
+
+
+def test_which_part_is_meant_by_options_and_the_plan() -> None:
+    several, two = Plan(shards=3, sessions=2), Plan(sessions=2)
+    assert part_of(None, None, None, several) is None
+    assert part_of(Shard(1, 1), 0, 1, several) is None
+    assert part_of(Shard(1, 1), None, None, Plan()) is None
+    assert part_of(Shard(1, 3), 1, None, two) == Part(Shard(1, 3), 1, 2)
+    assert part_of(None, 2, 4, two) == Part(Shard(1, 1), 2, 4)
+    assert part_of(Shard(3, 3), None, None, Plan()) == Part(Shard(3, 3), 0, 1)
+    with pytest.raises(UserError, match=r"^--session 1: there is 1 session \(plan.sessions\)"):
+        part_of(None, 1, None, Plan())
+    with pytest.raises(UserError, match=r"^there are 2 sessions: say which one this is with --session 0 to 1$"):
+        part_of(None, None, 2, Plan())
+
+
+def test_no_session_repeats_the_layouts_of_another() -> None:
+    seeds = [session_seed(7, session) for session in range(64)]
+    assert seeds[0] == 7
+    assert len(set(seeds)) == 64
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert seeds == [session_seed(7, session) for session in range(64)]
+
+
+def test_what_is_lost_is_said() -> None:
+    (said,) = texts(part_warnings(Plan(builds=Builds(min=4, max=12))), "no-early-stop")
+    assert said == "several jobs do not stop early: each measures up to 12 rounds, as its budget allows"
+    assert part_warnings(Plan(builds=5)) == []
+    # what nothing ends early is no longer than was usual
+    assert texts(part_warnings(Plan(builds=Builds(min=4))), "no-early-stop") == [said]
+    assert part_warnings(Plan(builds=Builds(min=20))) == []

@@ -71,9 +71,7 @@ def of_instrument(instrument: str) -> Line:
         ([of_instrument("spawn")], "1us", "inconclusive"),
     ],
 )
-def test_only_instruments_that_are_coarse_have_a_floor(
-    tmp_path: Path, run: list[Line], floor: str, verdict: str
-) -> None:
+def test_only_coarse_instruments_have_a_floor(tmp_path: Path, run: list[Line], floor: str, verdict: str) -> None:
     report = decided(tmp_path, [*run, *doubled()])
     assert report["findings"][0]["verdict"] == verdict
     assert report["policy"]["gate"]["floor"] == floor

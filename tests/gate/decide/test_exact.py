@@ -74,9 +74,7 @@ def test_a_count_is_a_number(base: float, head: float, rules: dict[str, Any], ve
     ("base", "head", "verdict"),
     [([0.0, 0.0], [1.0, 2.0], "regression"), ([0.0, 0.0], [0.0, 2.0], "inconclusive")],
 )
-def test_what_spreads_has_left_0_where_it_is_above_it_in_every_build(
-    base: list[float], head: list[float], verdict: str
-) -> None:
+def test_what_is_above_0_in_every_build_has_left_it(base: list[float], head: list[float], verdict: str) -> None:
     assert report([base] * 5, [head] * 5).findings[0].verdict == verdict
 
 

@@ -148,9 +148,7 @@ NEITHER, THREE = reasons.FewRoundsThere(needs=3, has=0), on_machines([1.3] * 3)
         (valued({"base": 0.1, "head": 0.12}.get), "", 1, reasons.NO_SPREAD),
     ],
 )
-def test_what_one_machine_lacks_is_named_and_the_machine_never_dropped(
-    lines: Lines, toml: str, session: int, why: Any
-) -> None:
+def test_what_one_machine_lacks_is_named_and_not_dropped(lines: Lines, toml: str, session: int, why: Any) -> None:
     whole = on_machines([1.3] * 3, benchmark="whole")
     short, other = judged([*lines, *whole], FIXED + toml).findings
     assert (short.verdict, short.reason) == ("inconclusive", reasons.OnMachine(session=session, host=None, why=why))

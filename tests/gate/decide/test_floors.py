@@ -77,9 +77,7 @@ RULES: list[Any] = [
 
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("better", ["lower", "higher"])
-def test_a_floor_turns_nothing_green_that_the_threshold_shows_to_have_changed(
-    rules: dict[str, Any], better: Better
-) -> None:
+def test_a_floor_turns_nothing_green_that_has_changed(rules: dict[str, Any], better: Better) -> None:
     seen = set()
     evidence = drawn(1, better)
     free = judged(evidence, "0", **rules)

@@ -147,9 +147,7 @@ def test_what_is_neither_proved_nor_measured_is_an_error_and_so_is_a_build_that_
         ({"instrument": "spawn"}, {"metrics": ["other"]}, [("time", "s", "mean")]),
     ],
 )  # fmt: skip
-def test_the_metrics_are_those_that_would_be_decided(
-    tmp_path: Path, benchmark: Line, plan: Line, metrics: list[tuple[str, str, str]]
-) -> None:
+def test_the_metrics_decided(tmp_path: Path, benchmark: Line, plan: Line, metrics: list[tuple[str, str, str]]) -> None:
     table = {"name": "x", "command": "true", **benchmark}
     report = decided(folder_of(tmp_path, *same("x"), benchmark=[table], plan={"builds": 6, **plan}))
     assert [(f["metric"], f["unit"], f["statistic"]) for f in report["findings"]] == metrics

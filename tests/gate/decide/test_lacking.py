@@ -85,9 +85,7 @@ def test_what_is_advised_tells_more_often_than_not() -> None:
 @pytest.mark.parametrize("sd", [0.01, 0.03])
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired"])
 @pytest.mark.parametrize("detectable", ["threshold", "10%"])
-def test_in_every_design_what_is_advised_tells_more_often_than_not(
-    builds: int, sd: float, interval: str, detectable: str
-) -> None:
+def test_in_every_design_advice_is_mostly_enough(builds: int, sd: float, interval: str, detectable: str) -> None:
     # where no sign of a slowdown is enough, little noise leaves few findings open
     findings = 9000 if detectable == "10%" and sd < 0.02 else 3000
     advised, share = told(builds, sd, findings, f'interval = "{interval}"\ndetectable = "{detectable}"\n')

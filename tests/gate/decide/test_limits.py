@@ -70,9 +70,7 @@ def slowed(rng: np.random.Generator, n: int) -> np.ndarray[Any, np.dtype[np.floa
         ("higher", (), slowed),
     ],
 )
-def test_a_head_at_its_limit_breaks_it_as_seldom_as_its_confidence_says(
-    better: str, looks: tuple[int, ...], effects: simulate.Effects
-) -> None:
+def test_a_head_at_its_limit_seldom_breaks_it(better: str, looks: tuple[int, ...], effects: simulate.Effects) -> None:
     # with a threshold that many are settled by, so that the look at which a head is judged goes with its values
     found = judged(drawn(1.0, better, looks, effects, 1), limit="1s", threshold="2%")
     broken = [f for f in found if f.limit is not None and f.limit.state == "broken"]
@@ -84,9 +82,7 @@ def test_a_head_at_its_limit_breaks_it_as_seldom_as_its_confidence_says(
 @pytest.mark.promise
 @pytest.mark.parametrize("better", ["lower", "higher"])
 @pytest.mark.parametrize("looks", [(), LOOKS])
-def test_a_change_as_large_as_warn_is_marked_as_seldom_as_its_confidence_says(
-    better: str, looks: tuple[int, ...]
-) -> None:
+def test_a_change_as_large_as_warn_is_marked_seldom(better: str, looks: tuple[int, ...]) -> None:
     found = judged(
         drawn(1.02 if better == "lower" else 1 / 1.02, better, looks, simulate.normal, 2), warn="2%", threshold="4%"
     )
@@ -171,9 +167,7 @@ def test_limits_come_from_the_metric_then_the_last_override_then_the_gate_and_a_
 @pytest.mark.parametrize(
     ("worse", "floor", "marked"), [(1.02, "0", True), (1.005, "0", False), (1.02, "5ms", False), (0.98, "0", False)]
 )
-def test_a_change_for_the_worse_beyond_warn_is_marked_and_passes(
-    better: str, worse: float, floor: str, marked: bool
-) -> None:
+def test_a_change_beyond_warn_is_marked_and_passes(better: str, worse: float, floor: str, marked: bool) -> None:
     gate = {"interval": "fieller", "threshold": "5%", "warn": "1%", "floor": floor}
     head = 0.1 * worse if better == "lower" else 0.1 / worse
     found = report(timed(head, 0.001), gate=gate, **metric(better=better))

@@ -139,9 +139,7 @@ BOTH = [*COLD, *steps(30.0, 30.0, session=1)]
         (plan(200), [*BOTH, Look(look=2)], 0, 5),
     ],
 )
-def test_the_looks_follow_the_budget_by_what_rounds_cost(
-    of: Plan, records: list[Record], done: int, expected: list[int] | int
-) -> None:
+def test_looks_follow_the_budget(of: Plan, records: list[Record], done: int, expected: list[int] | int) -> None:
     found = planned_looks(of, records, done)
     assert (found[-1] if isinstance(expected, int) else found) == expected
 
@@ -294,9 +292,7 @@ def test_against_the_procedure_as_it_is_written(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", some(range(15), 8, pytest.mark.nightly))
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired", "auto"])
-def test_the_verdict_is_the_one_that_the_shown_interval_gives_or_the_reason_says_why_not(
-    seed: int, interval: str
-) -> None:
+def test_the_verdict_is_that_of_the_shown_interval_or_the_reason_says_why(seed: int, interval: str) -> None:
     rng = np.random.default_rng([seed, 1])
     means = draw(rng, list(rng.choice([0.9, 1.0, 1.02, 1.05, 1.15], 6)), sd=0.02, shared=0.02)
     config = {"gate": {"threshold": "2%", "floor": "0", "interval": interval}, "build": {"layouts": "common"}}

@@ -408,9 +408,7 @@ def test_the_command_that_decides_by_another_metric_does_so_when_it_is_pasted(tm
 
 
 @pytest.mark.parametrize(("starts", "wanted"), [(125, (1000, None)), (126, (None, 8)), (2, (1000, None))])
-def test_values_come_of_starts_as_long_as_they_are_a_thousand(
-    starts: int, wanted: tuple[int | None, int | None]
-) -> None:
+def test_values_come_of_starts_up_to_a_thousand(starts: int, wanted: tuple[int | None, int | None]) -> None:
     before = measured(metric='statistics = ["p99"]\n', plan__executions=starts, plan__iterations=1).check(Path())
     step = next_step(before)
     assert step is not None and step.kind == "more-values"
@@ -418,9 +416,7 @@ def test_values_come_of_starts_as_long_as_they_are_a_thousand(
 
 
 @pytest.mark.parametrize(("builds", "more"), [("{min = 4}", False), ("{min = 4, max = 5}", True), (5, True)])
-def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name(
-    builds: str | int, more: bool
-) -> None:
+def test_a_budget_too_small_becomes_one_for_the_builds_named(builds: str | int, more: bool) -> None:
     before = measured(noisy(build=0.04), plan__builds=builds, plan__budget="1m", round=18.0).check(Path())
     (found,), step = before.findings, next_step(before)
     assert step is not None and step.kind == "allow-more-builds" and found.more_builds is not None
@@ -527,9 +523,7 @@ def test_as_many_machines_are_named_as_an_interval_needs_that_narrows_with_their
 
 
 @pytest.mark.parametrize(("names", "compares"), [("A", False), ("AB", True)])
-def test_the_benchmarks_of_one_file_are_compared_where_it_has_several(
-    names: str, compares: bool, tmp_path: Path
-) -> None:
+def test_benchmarks_of_one_file_are_compared(names: str, compares: bool, tmp_path: Path) -> None:
     alone = Decided({"a.txt": "".join(go([1, 2, 3], name=f"Benchmark{name}") for name in names)}, ("head=a.txt",))
     step = next_step(alone.check(tmp_path))
     assert step is not None and step.kind == "name-sides" and (len(step.ways) == 2) == compares

@@ -88,9 +88,7 @@ def test_what_a_benchmark_names_itself_is_changed_there() -> None:
         (0.9, 0.03, 1, True),  # an improvement
     ],
 )
-def test_a_metric_is_named_only_where_its_interval_would_decide(
-    ratio: float, half: float, comparisons: int, decides: bool
-) -> None:
+def test_a_metric_is_named_where_it_would_decide(ratio: float, half: float, comparisons: int, decides: bool) -> None:
     asked = report(recorded=of_commands(half=half, ratio=ratio), warnings=())
     chosen = next_step(replace(asked, family=Family(method="holm", size=comparisons)))
     assert (chosen is not None and chosen.kind == "reduce-noise" and chosen.details["metric"] == "user") == decides
@@ -127,9 +125,7 @@ def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
         (0, (), False),
     ],
 )
-def test_where_no_metric_decides_and_no_builds_do_a_quieter_host_is_the_advice(
-    priority: int | None, loaded: tuple[Any, ...], root: bool
-) -> None:
+def test_where_nothing_decides_a_quieter_host_would(priority: int | None, loaded: tuple[Any, ...], root: bool) -> None:
     host: dict[str, Any] = {} if priority is None else {"host": {"priority": priority}}
     said = reports.next_step(report(recorded=of_commands(half=0.3), warnings=loaded, **host))
     quieter = "a quieter host (`perfgate doctor` examines it): more measuring would not help"
@@ -150,9 +146,7 @@ def test_where_no_metric_decides_and_no_builds_do_a_quieter_host_is_the_advice(
         (None, (BUSY,), False),
     ],
 )
-def test_a_program_whose_work_differs_from_start_to_start_needs_no_other_host(
-    starts: float | None, warnings: tuple[Any, ...], itself: bool
-) -> None:
+def test_work_that_differs_needs_no_other_host(starts: float | None, warnings: tuple[Any, ...], itself: bool) -> None:
     halves = None if starts is None else Control(ratio=1.0, low=1 - starts, high=1 + starts, rounds=6, alarmed=False)
     found = noisy(metric="active", control=halves)
     said = reports.next_step(report(found, recorded=of_commands(half=0.3), warnings=warnings))
@@ -190,9 +184,7 @@ def test_builds_that_take_too_long_or_decide_too_little_are_no_advice() -> None:
 
 
 @pytest.mark.parametrize(("builds", "executions", "taken"), [(4, 6, False), (4, 7, True), (6, 1, True)])
-def test_a_plan_that_measures_less_than_the_run_did_would_not_decide_it(
-    builds: int, executions: int, taken: bool
-) -> None:
+def test_a_plan_of_less_than_the_run_would_not_decide_it(builds: int, executions: int, taken: bool) -> None:
     plan = NextPlan(builds=builds, executions=executions, iterations=1, seconds=4.0)
     asked = report(noisy(more_builds=20), warnings=())
     counts = asked.findings[0].base.counts

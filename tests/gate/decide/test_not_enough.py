@@ -230,9 +230,7 @@ def test_what_was_given_up_does_not_lack_builds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("late", [90.0, 600.0])
 @pytest.mark.parametrize("most", [12, None])
-def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(
-    tmp_path: Path, late: float, most: int | None
-) -> None:
+def test_the_advised_budget_is_the_larger_one(tmp_path: Path, late: float, most: int | None) -> None:
     """Looks are laid out by the first round; where that was the slowest, time is left when the last look came."""
     plan = {"builds": {"min": 4, "max": most}, "budget": "40m"}
     found: Lines = [{"type": "run", "looks": most or 56, "config": {"plan": plan}}]
@@ -265,9 +263,7 @@ def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(
     ],
     ids=["a build that never ended", "one execution"],
 )  # fmt: skip
-def test_what_a_round_takes_is_not_known_before_an_execution(
-    tmp_path: Path, done: list[str], phase: str, said: str
-) -> None:
+def test_a_round_without_an_execution_has_no_time(tmp_path: Path, done: list[str], phase: str, said: str) -> None:
     named = {"benchmarks": {"base": ["b"], "head": ["b"]}}
     found: Lines = [{"type": "run", "config": {"plan": {"builds": 5, "budget": "10s"}}, **named}]
     found += built(0, 8.0)[:1] if "build" in done else []
@@ -318,9 +314,7 @@ def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
         (8, {"min_builds": 9, "threshold": "1%"}, "Not enough measured: 8 of 9 rounds"),
     ],
 )
-def test_two_given_programs_have_rounds_and_no_builds(
-    tmp_path: Path, rounds: int, gate: dict[str, Any], said: str
-) -> None:
+def test_two_programs_have_rounds_and_no_builds(tmp_path: Path, rounds: int, gate: dict[str, Any], said: str) -> None:
     few: dict[str, Any] = {"spread": 0.001, "change": 1.2} if gate else {}
     found = measured(rounds, {"builds": rounds} if rounds > 2 else EARLY, gate, **few)
     found[0]["config"]["benchmark"] = [{"name": "bench", "command": "./new", "against": "./old"}]

@@ -81,9 +81,7 @@ def test_a_median_that_doubled_is_a_regression_whatever_the_speeds() -> None:
         ([(3, 3.3), (7, 7.7), (1e9, 1.1e9)], "regression", 1.1),
     ],
 )
-def test_the_same_ratio_of_constants_on_every_machine_is_exact(
-    sides: list[tuple[float, float]], verdict: str, ratio: float
-) -> None:
+def test_equal_ratios_of_constants_are_exact(sides: list[tuple[float, float]], verdict: str, ratio: float) -> None:
     found = only(counted(sides, 5), COUNTS)
     assert (found.ratio.method, found.verdict, found.warnings) == ("exact", verdict, [])
     assert found.ratio.low == found.ratio.high == pytest.approx(ratio)

@@ -78,9 +78,7 @@ def counted(run: Run, records: list[Record]) -> dict[str, int]:
         (None, 4.0, 0.0, 200),  # nothing is known of its noise
     ],
 )
-def test_a_round_has_what_noise_and_cost_ask_for(
-    noise: float | None, seconds: float, builds: float, expected: int
-) -> None:
+def test_a_round_goes_by_noise_and_cost(noise: float | None, seconds: float, builds: float, expected: int) -> None:
     assert wanted(Needs(noise, seconds), builds) == expected
 
 
@@ -107,9 +105,7 @@ def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
         (1.0, {"short": 1, "long": 1, "warmed": 1}),
     ],
 )
-def test_where_long_starts_leave_no_room_each_has_its_part_of_the_time(
-    seconds: float, expected: dict[str, int]
-) -> None:
+def test_where_long_starts_leave_no_room_each_has_its_share(seconds: float, expected: dict[str, int]) -> None:
     needs = {"long": Needs(9.0, 16.0), "warmed": Needs(9.0, 4.0, warmup=8.0), "short": Needs(9.0, 0.1)}
     config = Config(plan=Plan(budget=Duration(12 * seconds / 0.9)))
     assert afforded(needs, config, builds=0.0, others=0.0, once=0.0) == expected

@@ -138,11 +138,8 @@ def lines(**run: Any) -> list[Located]:
                     side, [1 + rng.random()], build=build, execution=number, benchmark="parse", own=0.99, seconds=1.0
                 )
                 line["metrics"]["active"] = {
-                    "unit": "s",
-                    "values": [1 + rng.random()],
-                    "view_of": "time",
-                    "sharp": True,
-                }
+                    "unit": "s", "values": [1 + rng.random()], "view_of": "time", "sharp": True,
+                }  # fmt: skip
                 found.append(line)
     return located(*found)
 
@@ -218,9 +215,7 @@ def judged_by(setting: Turns, rules: Policy, seed: int = 1) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("wall", "weights"), [(0.1, (0.8, 0.2)), (0.01, (0.5, 0.5))])
-def test_a_view_more_than_twice_as_sharp_gets_four_fifths_of_the_error(
-    wall: float, weights: tuple[float, float]
-) -> None:
+def test_a_view_twice_as_sharp_gets_four_fifths_of_the_error(wall: float, weights: tuple[float, float]) -> None:
     found = judged_by(Turns(wall=wall, starts=50), policy())
     active, time = found["active"], found["time"]
     assert (active.subject.weight, time.subject.weight) == weights

@@ -67,13 +67,8 @@ def test_the_round_that_the_budget_ended_does_not_count(tmp_path: Path) -> None:
 
 def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:
     failed = {
-        "type": "failure",
-        "kind": "execution",
-        "benchmark": "bench",
-        "side": "head",
-        "build": 5,
-        "status": "exit 1",
-    }
+        "type": "failure", "kind": "execution", "benchmark": "bench", "side": "head", "build": 5, "status": "exit 1",
+    }  # fmt: skip
     code, _, report = decided(tmp_path, *rounds(5), failed, end(5))
     assert (code, report["verdict"], len(report["failures"])) == (4, "error", 1)
 
@@ -116,9 +111,7 @@ AND_FIRST = "ended before one round was comp"
         ),
     ],
 )
-def test_later_builds_count_as_what_the_first_one_showed(
-    tmp_path: Path, table: dict[str, Any], lines: list[dict[str, Any]], said: str
-) -> None:
+def test_later_builds_cost(tmp_path: Path, table: dict[str, Any], lines: list[dict[str, Any]], said: str) -> None:
     config = CONFIG | ({"build": table} if table else {})
     assert said in decided(tmp_path, *lines, config=config)[1]
 
@@ -199,9 +192,7 @@ def test_what_was_measured_from_the_round_of_a_changed_tree_on_does_not_count(tm
     [(rounds(5), None, 1), (rounds(5), 1, 1), ([], 0, 0)],
     ids=["none", "later", "first"],
 )
-def test_nothing_is_missing_where_a_tree_changed_in_the_first_round(
-    tmp_path: Path, measured: list[dict[str, Any]], at: int | None, identical: int
-) -> None:
+def test_nothing_is_missing(tmp_path: Path, measured: list[dict[str, Any]], at: int | None, identical: int) -> None:
     found = {"hash": {"base": "x", "head": "y"}, "differ": ["a"], "differ_count": 1}
     run = {"benchmarks": {side: ["bench", "other"] for side in SIDES}}
     lines = [{"type": "same", "benchmark": "other", **found}, *measured, *([] if at is None else [changed(at)])]
@@ -278,14 +269,8 @@ def test_every_second_is_of_one_part() -> None:
 
 def test_what_a_run_does_beside_its_steps_has_parts() -> None:
     aside = {
-        "start": 1.0,
-        "probe": 4.0,
-        "keep": 2.0,
-        "again": 0.5,
-        "outside": 3.0,
-        "trees": 0.25,
-        "of a newer one": 9.0,
-    }
+        "start": 1.0, "probe": 4.0, "keep": 2.0, "again": 0.5, "outside": 3.0, "trees": 0.25, "of a newer one": 9.0,
+    }  # fmt: skip
     found = cost_of(read_back(BEGIN, *BUILT, *RAN, LOOK, ended(seconds=80.0, probe=4.0, aside=aside)))
     assert (found.start, found.keep, found.again, found.outside, found.trees) == (1.0, 2.0, 0.5, 3.0, 0.25)
     assert found.other == 11.0 - 6.75

@@ -89,9 +89,7 @@ def test_metrics_and_settings_are_cases_of_their_own() -> None:
         ({}, 1, (0.0, 0.0)),
     ],
 )
-def test_the_step_to_which_values_are_written(
-    steps: dict[tuple[str, int], float], builds: int, expected: tuple[float, float]
-) -> None:
+def test_the_step_of_values(steps: dict[tuple[str, int], float], builds: int, expected: tuple[float, float]) -> None:
     lines = [execution(side, [12.25, 13.0], build=b, unit="ms") for side in SIDES for b in range(builds)]
     for line in lines:
         line["metrics"]["time"]["step"] = steps.get((line["side"], line["build"]))
@@ -357,9 +355,7 @@ TWO = [*builds("base", [[[1.0], [2.0]], [[1.0], [2.0]]]), *builds("head", [[[1.0
         ([*built("2", 1, factors={"opt": "O2"}), *built("3", 1, factors={"opt": "O3"})], [IDENTICAL_SIDES.text]),
     ],
 )
-def test_builds_that_are_the_same_and_rounds_and_executions_that_are_few(
-    lines: list[Line], warnings: list[Any]
-) -> None:
+def test_equal_builds_and_few_rounds_and_executions(lines: list[Line], warnings: list[Any]) -> None:
     told = [each.sentence() for each in of(*lines).warnings]
     assert [each.startswith(said) for each, said in zip(told, warnings, strict=True)] == [True] * len(told)
 

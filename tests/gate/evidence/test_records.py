@@ -130,9 +130,7 @@ SUITES = [*of_suite("x", 1), *of_suite("xyz", 3, build=1)]
         (GOOD + '{"type":"look","look":3}\n', 2),
     ],
 )
-def test_a_resumed_run_cuts_off_a_suites_execution_that_was_not_written_whole(
-    file: Path, written: str, kept: int
-) -> None:
+def test_a_resumed_run_cuts_off_a_half_written_execution(file: Path, written: str, kept: int) -> None:
     file.write_text(written)
     before = len(read("m", written.encode()).records)
     assert cut_incomplete(file) is (kept < before)
@@ -141,9 +139,7 @@ def test_a_resumed_run_cuts_off_a_suites_execution_that_was_not_written_whole(
     assert not cut_incomplete(file)
 
 
-def test_what_was_appended_can_be_read_at_once_and_is_flushed_before_the_next(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_appended_lines_are_read_at_once_and_flushed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     with Appender(file) as append:
         monkeypatch.setattr(os, "fsync", lambda _: synced.append(file.read_bytes().count(b"\n")))

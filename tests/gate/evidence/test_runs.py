@@ -104,9 +104,7 @@ FAILED = {"type": "failure", "kind": "build", "side": "head", "session": 1, "bui
         ([part("x", "1/2", 0, 1), [OLD]], [("old", "base has it, head does not")]),
     ],
 )
-def test_each_part_that_is_missing_is_named(
-    files_: list[list[dict[str, Any]]], said: list[tuple[str | None, str]]
-) -> None:
+def test_each_missing_part_is_named(files_: list[list[dict[str, Any]]], said: list[tuple[str | None, str]]) -> None:
     evidence = gathered(*files_)
     # of what was not measured at all nothing is said of single benchmarks
     assert [each for each in statuses(evidence) if each[0] in (None, "old")] == said

@@ -131,9 +131,7 @@ AT = [
         ([*AT[0], *AT[1], *AT[2]], "independent", "independent"),
     ],
 )
-def test_whether_both_sides_of_a_round_were_laid_out_alike(
-    found: list[Build], order: Layouts | None, layouts: Layouts
-) -> None:
+def test_whether_sides_were_laid_out_alike(found: list[Build], order: Layouts | None, layouts: Layouts) -> None:
     assert shuffled(found) == order
     assert layouts_of(Config(), found) == layouts
     assert layouts_of(Config(build=BuildTable(layouts="independent")), found) == "independent"

@@ -34,9 +34,7 @@ def executions(side: Side, states: Sequence[bool | None], values: int = 30) -> l
         ([None, None], [None, True], None),
     ],
 )
-def test_how_many_of_which_side_are_not_steady(
-    base: list[bool | None], head: list[bool | None], said: str | None
-) -> None:
+def test_how_many_are_not_steady(base: list[bool | None], head: list[bool | None], said: str | None) -> None:
     found = [*executions("base", base), *executions("head", head)]
     assert [each.sentence() for each in iteration_warnings(found, "time", 0)] == ([said] if said else [])
     # it is said of one metric

@@ -230,9 +230,7 @@ def pairs(base: list[Frame], head: list[Frame]) -> set[tuple[str | None, str | N
 )
 def test_names_that_compilers_make_up(before: str, after: str) -> None:
     assert pairs([Frame(before, "a.c")], [Frame(after, "a.c")]) == {(before, after)}
-
-
-def test_names_that_are_brackets_stay_names() -> None:
+    # brackets that are a name stay
     assert all(map(plain, ("operator<", "operator()", "operator->", "<lambda>", "(anonymous)", "f", "a < b")))
 
 

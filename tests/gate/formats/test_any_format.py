@@ -42,12 +42,9 @@ def test_encodings_and_line_ends_change_nothing(file: Path, tmp_path: Path) -> N
     expected = said(read(Source("x", None, data)))
     text = data.decode()
     changes = {
-        "gz": gzip.compress(data),
-        "bom": b"\xef\xbb\xbf" + data,
-        "crlf": text.replace("\n", "\r\n").encode(),
-        "utf-16": text.encode("utf-16"),
-        "utf-16-be": b"\xfe\xff" + text.encode("utf-16-be"),
-    }
+        "gz": gzip.compress(data), "bom": b"\xef\xbb\xbf" + data, "crlf": text.replace("\n", "\r\n").encode(),
+        "utf-16": text.encode("utf-16"), "utf-16-be": b"\xfe\xff" + text.encode("utf-16-be"),
+    }  # fmt: skip
     path = tmp_path / "unnamed"
     for change, changed in changes.items():
         path.write_bytes(changed)
@@ -165,9 +162,7 @@ def test_a_file_that_is_cut_off_is_refused(file: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("error", [TypeError, KeyError, AttributeError, RecursionError, OverflowError, AssertionError])
-def test_whatever_a_reader_stumbles_over_names_the_file_and_the_line(
-    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
-) -> None:
+def test_a_fault_of_a_reader_names_file_and_line(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def stumbles(source: Source) -> Iterator[Result]:
         for line in source.lines():
             if line == "b":

@@ -28,9 +28,9 @@ from gate.formats import (
 )
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
+from tests.gate.formats.test_counts import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.gate.formats.test_csv_column import K6, OF_K6
 from tests.gate.formats.test_csv_column import parse as csv_of
-from tests.gate.formats.test_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
 from tests.support.mangled import mangled
 from tests.support.seeds import some

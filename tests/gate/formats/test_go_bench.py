@@ -56,9 +56,7 @@ def of_names(*own: str) -> Reading:
         (["A/n-8"], ["A/n-8", "A/m-16"], [["A/n-8"], ["A/n-8", "A/m-16"]]),
     ],
 )
-def test_gomaxprocs_is_what_lets_the_names_of_both_sides_agree(
-    base: list[str], head: list[str], alike: list[list[str]]
-) -> None:
+def test_gomaxprocs_is_what_lets_names_agree(base: list[str], head: list[str], alike: list[list[str]]) -> None:
     sides = named_alike([of_names(*(f"Benchmark{name}" for name in own)) for own in (base, head)])
     assert [[m.benchmark.removeprefix("Benchmark") for m in each.measured] for each in sides] == alike
 

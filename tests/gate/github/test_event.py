@@ -145,9 +145,7 @@ ISSUE = {"number": 7, "pull_request": {"url": "https://ghe.example.org/api/v3/re
         ("push", {"issue": ISSUE, "inputs": {"pr": "7"}}, None),
     ],
 )
-def test_the_pull_request_that_an_event_only_names(
-    told: Told, name: str, payload: dict[str, object], number: int | None
-) -> None:
+def test_an_event_that_names_a_pull(told: Told, name: str, payload: dict[str, object], number: int | None) -> None:
     event = told(name, payload)
     assert (event.number, event.pull) == (number, None)
 
@@ -287,11 +285,8 @@ def test_a_fork_is_refused_on_a_machine_that_somebody_keeps(told: Told) -> None:
 )
 def test_who_may_write_the_history(told: Told, name: str, ref: str, may: bool) -> None:
     payload = {
-        **pull(),
-        **run(),
-        "merge_group": {"base_sha": A, "head_sha": B},
-        "repository": {"default_branch": "main"},
-    }
+        **pull(), **run(), "merge_group": {"base_sha": A, "head_sha": B}, "repository": {"default_branch": "main"},
+    }  # fmt: skip
     assert may_write_history(told(name, payload, GITHUB_REF=ref)) is may
 
 

@@ -71,9 +71,7 @@ def publish_regression(project: Project, github: FakeGitHub, folder: Path, **mor
         *((what, path) for what in (429, "secondary") for path in ("/pulls/7$", "/statuses/", "/statuses$")),
     ],
 )
-def test_what_passes_leaves_no_trace(
-    project: Project, github: FakeGitHub, tmp_path: Path, what: Any, path: str
-) -> None:
+def test_what_passes_is_not_told(project: Project, github: FakeGitHub, tmp_path: Path, what: Any, path: str) -> None:
     # as long as GitHub asks for when there were too many writes
     github.fail("*", path, what, headers={"Retry-After": "60"} if what in (429, "secondary") else None)
     told = publish_regression(project, github, tmp_path)
@@ -103,9 +101,7 @@ def test_what_does_not_pass_changes_no_verdict(
     assert clock.monotonic() <= PATIENCE
 
 
-def test_one_that_asks_for_more_time_than_there_is_stops_nothing_else(
-    project: Project, github: FakeGitHub, tmp_path: Path
-) -> None:
+def test_one_that_asks_for_too_much_time_stops_no_other(project: Project, github: FakeGitHub, tmp_path: Path) -> None:
     github.fail("*", "/statuses", 429, times=None, headers={"Retry-After": "3600"})
     told = publish_regression(project, github, tmp_path)
     assert (told.code, len(told.warnings)) == (1, 1)

@@ -171,9 +171,7 @@ def test_who_holds_a_changed_file_open_writes_into_nothing(files: dict[str, str]
     assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
 
 
-def test_what_is_written_again_at_once_is_not_taken_for_restored(
-    files: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_written_again_is_not_restored(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     guard = FileGuard(files)
     Path(files["GITHUB_ENV"]).write_text("A=1\n")
     Path(files["GITHUB_PATH"]).write_text("/evil\n")

@@ -46,9 +46,7 @@ def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
 
 
 @pytest.mark.parametrize("what", [429, "secondary", "primary"])
-def test_a_limit_is_waited_for_however_often_it_refuses_until_patience_ends(
-    github: FakeGitHub, clock: HurriedClock, what: int | str
-) -> None:
+def test_a_limit_is_waited_for_until_patience_ends(github: FakeGitHub, clock: HurriedClock, what: int | str) -> None:
     github.fail("GET", PULL, what, times=2 * TRIES, headers={"Retry-After": "0"})
     assert forge(github).pull(12).number == 12
     assert len(github.requests) == 2 * TRIES + 1

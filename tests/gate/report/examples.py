@@ -123,14 +123,10 @@ def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **ch
     estimate, half, value = (changes.pop(n, d) for n, d in (("estimate", 1.002), ("half", 0.011), ("value", 0.1015)))
     ends = (None, None) if estimate is None or half is None else (estimate - 1.7 * half, estimate + 1.7 * half)
     fields = REST | {
-        "base": side(value),
-        "head": side(value * (1.0 if estimate is None else estimate)),
-        "ratio": interval(estimate, half),
-        "decided_at": at(0.9958, *ends),
-        "not_worse": verdict in ("unchanged", "improvement"),
-        "variance": variances(),
-        **changes,
-    }
+        "base": side(value), "head": side(value * (1.0 if estimate is None else estimate)),
+        "ratio": interval(estimate, half), "decided_at": at(0.9958, *ends),
+        "not_worse": verdict in ("unchanged", "improvement"), "variance": variances(), **changes,
+    }  # fmt: skip
     without = fields["ratio"].kind == "withheld" or fields["ratio"].method == "exact"
     rests_on = "decided_at" if verdict in ("regression", "improvement", "accepted") else "ratio"
     return Finding(benchmark=benchmark, verdict=verdict, **({"shown": None if without else rests_on} | fields))
@@ -703,14 +699,10 @@ def profile(side: Side, spent: dict[str, float], **changes: Any) -> Profile:
 def profiles() -> tuple[Profile, Profile]:
     """A key that is looked for in a list, a helper that was taken out of another function, and a little more to read."""
     base = {
-        "main": 1e6,
-        "main>parse_object": 20e6,
-        "main>parse_object>find_key": 6e6,
-        "main>parse_object>find_key>memcmp": 4e6,
-        "main>parse_object>read_string": 30e6,
-        "main>parse_object>read_string>memcpy": 8e6,
-        "main>parse_object>skip_space": 12e6,
-    }
+        "main": 1e6, "main>parse_object": 20e6, "main>parse_object>find_key": 6e6,
+        "main>parse_object>find_key>memcmp": 4e6, "main>parse_object>read_string": 30e6,
+        "main>parse_object>read_string>memcpy": 8e6, "main>parse_object>skip_space": 12e6,
+    }  # fmt: skip
     head = base | {
         "main>parse_object>find_key": 9e6,
         "main>parse_object>find_key>memcmp": 14e6,

@@ -104,9 +104,7 @@ def test_another_file_is_refused_in_one_line() -> None:
         (("run", "host"), {"a": [[]]}, ""),
     ],
 )
-def test_what_it_holds_without_a_type_is_checked_where_it_is_read(
-    place: tuple[str, ...], value: Any, message: str
-) -> None:
+def test_what_has_no_type_is_checked_where_it_is_read(place: tuple[str, ...], value: Any, message: str) -> None:
     tables: dict[str, Any] = plain.loads(json.render(examples.regression()))
     *above, last = place
     functools.reduce(dict.__getitem__, above, tables)[last] = value

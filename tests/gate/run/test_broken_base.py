@@ -143,11 +143,8 @@ def test_base_runs_before_anything_of_head(tmp_path: Path) -> None:
     assert lines[3] == "head builds"
     # the build is not made again; one start of it is not measured, nor is one that shows what it reads elsewhere
     assert [line for line in lines if line.startswith("base starts") and "second" not in line] == [
-        "base starts",
-        "base starts",
-        "base starts left",
-        "base starts left",
-    ]
+        "base starts", "base starts", "base starts left", "base starts left",
+    ]  # fmt: skip
     assert lines.count("base builds") == lines.count("head builds") == 2
 
 
@@ -211,9 +208,7 @@ def test_a_file_that_only_the_checkout_has_breaks_no_base(tmp_path: Path) -> Non
         ("sleep 60\n", ["2s", "20s"], "and the budget ended before one of its ancestors worked: raise it"),
     ],
 )
-def test_a_search_that_does_not_come_to_its_end_is_an_error(
-    tmp_path: Path, ancestor: str, budgets: list[str], why: str
-) -> None:
+def test_a_search_without_an_end_is_an_error(tmp_path: Path, ancestor: str, budgets: list[str], why: str) -> None:
     made = project(tmp_path / "repo", {}, {"build.sh": ancestor}, {"build.sh": FAILS}, WORKS)
     hints = []
     for budget in budgets:

@@ -94,9 +94,7 @@ def test_a_budget_that_ended_the_last_run_is_too_small_again(tmp_path: Path) -> 
     assert warned(ROUNDS, folder, 61.0) == []
 
 
-def test_a_build_that_is_kept_since_does_not_end_the_next_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_build_does_not_end_the_next_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the run that the budget ended the builds are kept that were done: here base's, of 45 of the 60 s."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("CI", raising=False)
@@ -253,11 +251,8 @@ def test_a_checkout_that_is_the_build_takes_no_time(tmp_path: Path) -> None:
 def test_a_quantile_that_the_plan_is_too_small_for_is_named() -> None:
     def rules(iterations: int, *statistics: str) -> Config:
         benchmark = {
-            "name": "b",
-            "command": "x",
-            "metric": {"latency": {"statistics": statistics}},
-            "instrument": "values",
-        }
+            "name": "b", "command": "x", "metric": {"latency": {"statistics": statistics}}, "instrument": "values",
+        }  # fmt: skip
         table = {"plan": {"builds": 5, "executions": 2, "iterations": iterations}, "benchmark": [benchmark]}
         return msgspec.convert(table, Config)
 

@@ -32,14 +32,9 @@ def project(tmp_path: Path) -> Project:
 def limited(project: Project, kind: int, limit: int) -> subprocess.CompletedProcess[str]:
     """Run check as a process with a limit on something."""
     return subprocess.run(
-        perfgate("check"),
-        cwd=project.top,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(**project.own()),
-        preexec_fn=lambda: resource.setrlimit(kind, (limit, limit)),
-    )
+        perfgate("check"), cwd=project.top, capture_output=True, text=True, check=False,
+        env=environment(**project.own()), preexec_fn=lambda: resource.setrlimit(kind, (limit, limit)),
+    )  # fmt: skip
 
 
 def test_few_files(project: Project) -> None:

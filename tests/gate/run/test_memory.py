@@ -148,9 +148,7 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
         {"build": "make"},
     ],
 )
-def test_what_was_measured_in_another_way_is_not_used(
-    checkout: Checkout, tmp_path: Path, changes: dict[str, Any]
-) -> None:
+def test_what_was_measured_otherwise_is_not_used(checkout: Checkout, tmp_path: Path, changes: dict[str, Any]) -> None:
     path, project = tmp_path / "history", opened()
     put(path, project, setup=structs.replace(SETUP, **changes))
     found = recalled(path, project)
@@ -194,9 +192,7 @@ def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
 # --- where and whose --------------------------------------------------------------------------------------------------
 
 
-def test_a_relative_history_of_the_config_is_the_projects(
-    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_history_of_the_config(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert history_path(None, opened()) == tmp_path / "home/.local/state/perfgate/history"
     checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise"'))
     (checkout.top / "sub").mkdir()
@@ -300,9 +296,7 @@ def test_without_common_layouts_and_of_one_program_a_check_adds_no_contrast(chec
 
 
 @pytest.mark.parametrize("differs", [False, True])
-def test_two_commits_whose_programs_are_the_same_are_one_program(
-    checkout: Checkout, tmp_path: Path, differs: bool
-) -> None:
+def test_commits_of_the_same_program_are_one_program(checkout: Checkout, tmp_path: Path, differs: bool) -> None:
     path, project, run, records = calibrated(tmp_path)
     made = [
         Build(side=side, build=number, artifacts={"app": f"sha256:{number}{side if differs else ''}"})
@@ -355,9 +349,7 @@ def test_the_default_branch_is_the_remotes(checkout: Checkout) -> None:
     assert on_default_branch(opened(base="HEAD~1", head="HEAD~1"))
 
 
-def test_a_history_that_cannot_be_written_is_a_warning(
-    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_history_is_told(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, project, run, records = calibrated(tmp_path)
 
     def refuse(*_: object) -> bool:

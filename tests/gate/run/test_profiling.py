@@ -189,9 +189,7 @@ def test_a_finished_run_is_profiled_afterwards(tmp_path: Path, monkeypatch: pyte
     ],
     ids=["shards", "sessions"],
 )
-def test_a_job_profiles_what_it_has_measured_itself(
-    tmp_path: Path, parts: tuple[str, ...], own: list[set[tuple[str, int]]]
-) -> None:
+def test_a_job_profiles_its_own(tmp_path: Path, parts: tuple[str, ...], own: list[set[tuple[str, int]]]) -> None:
     two = CONFIG + CONFIG[CONFIG.index("[[benchmark]]") :].replace('name = "bench"', 'name = "other"')
     project = made(tmp_path, config=two)
     common = ("--base", "HEAD~1", "--head", "HEAD", "--seed", "3")

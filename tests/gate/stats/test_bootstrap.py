@@ -179,13 +179,9 @@ def test_one_level_agrees_with_scipy(bca: bool) -> None:
     base, head = ([[[[value]] for value in side]] for side in (x.tolist(), y.tolist()))
     ratio = made(base, head, scheme="RRR", bca=bca, alphas=(0.05,), cap=20_000)
     reference = scipy.stats.bootstrap(
-        (x, y),
-        lambda x, y, axis: y.mean(axis=axis) / x.mean(axis=axis),
-        n_resamples=20_000,
-        batch=1000,
-        method="BCa" if bca else "percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
+        (x, y), lambda x, y, axis: y.mean(axis=axis) / x.mean(axis=axis), n_resamples=20_000, batch=1000,
+        method="BCa" if bca else "percentile", rng=np.random.default_rng(1),
+    ).confidence_interval  # fmt: skip
     errors = [4 * math.sqrt(2) * error for _, error in there(ratio.ratio).errors(0.05)]
     low, high = ends(ratio.limits(0.05))
     assert abs(low - reference.low) < errors[0] and abs(high - reference.high) < errors[1]
@@ -230,14 +226,9 @@ def test_percentile_limits_are_replicates() -> None:
 
 
 DISTRIBUTIONS = {
-    "percentile": (0.0, 0.0, 0),
-    "bias": (0.4, 0.0, 0),
-    "acceleration": (0.0, 0.15, 0),
-    "bca": (-0.3, -0.25, 0),
-    "bca, beyond its pole": (0.5, 0.5, 0),
-    "undefined": (0.0, 0.0, 30),
-    "undefined bca": (0.2, 0.1, 70),
-}
+    "percentile": (0.0, 0.0, 0), "bias": (0.4, 0.0, 0), "acceleration": (0.0, 0.15, 0), "bca": (-0.3, -0.25, 0),
+    "bca, beyond its pole": (0.5, 0.5, 0), "undefined": (0.0, 0.0, 30), "undefined bca": (0.2, 0.1, 70),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)

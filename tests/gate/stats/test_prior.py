@@ -120,9 +120,7 @@ def literal(s: tuple[float, float, float], n: tuple[float, float], m: tuple[floa
         ((1.0, 0.02, 0.5), (10.0, 5.0), (3.0, 8.0)),  # T2[2] below 0 keeps its sign
     ],
 )
-def test_a_build_is_taken_to_another_plan(
-    s: tuple[float, float, float], n: tuple[float, float], m: tuple[float, float]
-) -> None:
+def test_a_build_in_another_plan(s: tuple[float, float, float], n: tuple[float, float], m: tuple[float, float]) -> None:
     s1, s2, s3 = (square(value, df) for value, df in zip(s, (900, 80, 19), strict=True))
     known = memory(session(iterations=n[0], executions=n[1], iteration=s1, execution=s2, build=s3))
     found = there(remembered(known, None, kind="build", e=m[1], i=m[0]))

@@ -34,14 +34,10 @@ def limits(base: Sample, head: Sample, method: Method = "fieller", alpha: float 
 @pytest.mark.parametrize(
     ("values", "unknown"),
     [
-        ([12, 12, 12, 12], 0.5),
-        ([12, 12, 12, 13], 0.25),
-        ([12, 13, 13, 13], 0.25),
-        ([12, 13], 0.0),
-        ([12, 13, 14], 0.0),
-        ([12, 12, 12, 12, 17], 0.0),
+        ([12, 12, 12, 12], 0.5), ([12, 12, 12, 13], 0.25), ([12, 13, 13, 13], 0.25), ([12, 13], 0.0),
+        ([12, 13, 14], 0.0), ([12, 12, 12, 12, 17], 0.0),
     ],
-)
+)  # fmt: skip
 def test_the_mean_is_at_the_edge_of_a_step_at_most(values: list[float], unknown: float) -> None:
     assert unknown_rounding(np.array(values, dtype=float), 1.0) == pytest.approx(unknown)
     assert unknown_rounding(1e-9 * np.array(values), 1e-9) == pytest.approx(1e-9 * unknown)
@@ -176,9 +172,7 @@ def test_few_intervals_of_rounded_values_miss_the_true_ratio(sd: float, noise: s
 @pytest.mark.parametrize("method", ["fieller", "paired"])
 @pytest.mark.parametrize(("builds", "each"), [(5, 1), (10, 1), (5, 10), (12, 3)])
 @pytest.mark.parametrize("sd", [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0])
-def test_intervals_of_rounded_values_hold_the_true_ratio(
-    builds: int, each: int, sd: float, method: Method, noise: str
-) -> None:
+def test_rounded_values_hold_the_true_ratio(builds: int, each: int, sd: float, method: Method, noise: str) -> None:
     reports = 4000
     # skewed noise moves one tail of any t interval over few builds, rounded or not
     bound = 0.025 if noise == "normal" else 0.06

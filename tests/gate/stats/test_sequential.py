@@ -134,9 +134,7 @@ def test_looks_must_ascend(looks: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("time", [1 / 3, 1 / 2, 2 / 3])
 @pytest.mark.parametrize("level", [0.0125, 0.001])
-def test_at_the_boundary_the_last_look_rejects_with_the_least_chance_that_is_worth_it(
-    time: float, level: float
-) -> None:
+def test_at_the_boundary_the_last_look_rejects_with_the_least_chance(time: float, level: float) -> None:
     edge = largest_futile(time, level)
     critical = stats.norm.isf(level)
     drift = critical + stats.norm.ppf(FOUND)
@@ -206,9 +204,7 @@ def test_holm_with_weights_is_the_closed_test_of_weighted_bonferroni(seed: int) 
 
 @pytest.mark.parametrize("method", ["holm", "bh", "none"])
 @pytest.mark.parametrize("seed", range(10))
-def test_the_hypotheses_of_a_question_share_what_it_gets_by_weights(
-    method: Literal["holm", "bh", "none"], seed: int
-) -> None:
+def test_hypotheses_share_a_question_by_weights(method: Literal["holm", "bh", "none"], seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = [0.8, 0.2]
     p = rng.random((6, 2)) ** 4

@@ -103,9 +103,7 @@ def test_what_a_pair_and_a_session_are() -> None:
         (None, None, [20.0, 22.0, 24.0]),
     ],
 )
-def test_a_missing_execution_leaves_the_others_their_neighbours(
-    base: list[int] | None, head: list[int] | None, partners: list[float]
-) -> None:
+def test_others_keep_their_neighbours(base: list[int] | None, head: list[int] | None, partners: list[float]) -> None:
     found = ratios_of(lists([[11.0, 12.0, 13.0]], base), lists([[20.0, 22.0, 24.0, 26.0]], head))
     assert found == pytest.approx([np.log(np.array(partners) / [11.0, 12.0, 13.0]).mean()])
 

@@ -21,21 +21,10 @@ def measured(value: float) -> Measured:
 
 def change(number: int, log_ratio: float = 0.01) -> Change:
     return Change(
-        benchmark=f"suite/case-{number:02}",
-        metric="time",
-        unit="s",
-        better="lower",
-        statistic="mean",
-        factors={},
-        log_ratio=log_ratio,
-        variance=1.25e-5,
-        df=3,
-        method="paired",
-        base=measured(0.1),
-        head=measured(0.101),
-        verdict="no-sign",
-        accepted=None,
-    )
+        benchmark=f"suite/case-{number:02}", metric="time", unit="s", better="lower", statistic="mean", factors={},
+        log_ratio=log_ratio, variance=1.25e-5, df=3, method="paired", base=measured(0.1), head=measured(0.101),
+        verdict="no-sign", accepted=None,
+    )  # fmt: skip
 
 
 def record(number: int, *, cases: int = 1, raw: str | None = None, control: bool = False) -> HistoryRecord:
@@ -43,17 +32,11 @@ def record(number: int, *, cases: int = 1, raw: str | None = None, control: bool
     day, minute = divmod(number, 24 * 60)
     committed = f"2026-{1 + day // 28:02}-{1 + day % 28:02}T{minute // 60:02}:{minute % 60:02}:00Z"
     return HistoryRecord(
-        commit=sha(number),
-        parent=sha(number if control else number - 1),
-        subject=f"Change {number}",
-        committed=committed,
-        measured=committed,
-        run=f"run-{number}",
-        perfgate="0.1.0",
+        commit=sha(number), parent=sha(number if control else number - 1), subject=f"Change {number}",
+        committed=committed, measured=committed, run=f"run-{number}", perfgate="0.1.0",
         machine=Machine(id="a1", facts={"cpu": "Example CPU", "cores": 2}),
-        raw=[f"sha256:{raw or sha(f'raw {number}')}"],
-        changes=[change(each) for each in range(cases)],
-    )
+        raw=[f"sha256:{raw or sha(f'raw {number}')}"], changes=[change(each) for each in range(cases)],
+    )  # fmt: skip
 
 
 def race(adders: Sequence[Callable[[HistoryRecord], object]], numbers: Sequence[Sequence[int]]) -> None:

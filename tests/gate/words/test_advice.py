@@ -106,8 +106,6 @@ FOLLOWED: list[tuple[str, Situation, Situation, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "before", "after", "said"), FOLLOWED)
-def test_who_follows_it_has_the_warning_no_more(
-    kind: str, before: Situation, after: Situation, said: str, tmp_path: Path
-) -> None:
+def test_advice_removes_its_warning(kind: str, before: Situation, after: Situation, said: str, tmp_path: Path) -> None:
     assert said in texts(before(tmp_path), kind)[0]
     assert texts(after(tmp_path), kind) == []

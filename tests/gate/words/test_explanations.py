@@ -71,10 +71,7 @@ def test_a_long_name_loses_its_arguments_and_the_folders_of_its_package_before_i
         f"v::Table<long, {string} >::put(long, {string})": "v::Table::put",
         "v::Table<long>::put(long)": "v::Table<long>::put(long)",
         "github.com/owner/json.(*Parser).Get": "json.(*Parser).Get",
-        "gopkg.in/yaml.v3.parse.func1": "yaml.v3.parse.func1",
-        "example.org/a-b/v2.(*T[...]).Add": "v2.(*T[...]).Add",
-        "runtime.mallocgc": "runtime.mallocgc",
-        "operator/": "operator/",
-        "ns::operator/=": "ns::operator/=",
-    }
+        "gopkg.in/yaml.v3.parse.func1": "yaml.v3.parse.func1", "example.org/a-b/v2.(*T[...]).Add": "v2.(*T[...]).Add",
+        "runtime.mallocgc": "runtime.mallocgc", "operator/": "operator/", "ns::operator/=": "ns::operator/=",
+    }  # fmt: skip
     assert {function: words.name(Frame(function)) for function in names} == names

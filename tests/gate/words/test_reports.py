@@ -1,22 +1,35 @@
 from __future__ import annotations
 
 import html as entities
+import io
+import os
+import re
+import subprocess
+import sys
 import typing
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
-from gate.model import Build, Commit, Cost, Counts, Finding, LookFacts, Report, Round, Turn
+from gate.model import Build, Commit, Cost, Counts, Finding, LookFacts, Report, Round, Turn, reasons
 from gate.model.records import FullBuilds, FullKind
+from gate.model.warnings.estimates import EarlyStop
+from gate.model.warnings.measured import ExecutionsShort
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
-from gate.report import terminal
+from gate.report import json, terminal
 from gate.report.formats import markdown
+from gate.report.measurements import Material
 from gate.report.page import html
-from gate.words import numbers, reports, verdict_line
+from gate.words import notes, numbers, reports, verdict_line
 from gate.words.builds import say_builds, say_why
 from gate.words.reports import spent, turns
+from gate.words.streams import ASCII_ONLY, colored
 from gate.writing import amounts
 from tests.gate.report import examples
+from tests.support.seeds import some
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
 
@@ -28,13 +41,9 @@ def test_numbers_are_written_for_people() -> None:
     p_values = {None: "none", 0.0: "< 0.0001", 0.0004: "0.0004", 0.049: "0.0490", 0.62: "0.62", 1: "1.00"}
     assert {p: amounts.format_p(p) for p in p_values} == p_values
     long = {
-        (81_234.0, "1/s"): "81,234 1/s",
-        (1_234.5, "s"): "1,234 s",
-        (-81_234.0, "1/s"): "-81,234 1/s",
-        (0.0123, "s"): "12.30 ms",
-        (12_345.6, ""): "12,346",
-        (1e12 + 0.5, "1/s"): "1.000e+12 1/s",
-    }
+        (81_234.0, "1/s"): "81,234 1/s", (1_234.5, "s"): "1,234 s", (-81_234.0, "1/s"): "-81,234 1/s",
+        (0.0123, "s"): "12.30 ms", (12_345.6, ""): "12,346", (1e12 + 0.5, "1/s"): "1.000e+12 1/s",
+    }  # fmt: skip
     assert {(number, unit): numbers.amount(number, unit, number) for number, unit in long} == long
 
 
@@ -220,3 +229,124 @@ def test_every_format_says_it_where_it_is_known() -> None:
     assert f"time      {SAID}" in terminal.render(found, width=200, every=True)
     assert f"time: {SAID}" in entities.unescape(markdown.comment(found)) and SAID in html.render(found)
     assert [spent(each) for each in (None, cost(), cost(measure=0.0), cost(measure=float("nan")))] == [""] * 4
+
+
+# --- a sentence that is true of many cases is said once ---------------------------------------------------------------
+
+
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text 60": lambda report: terminal.render(report, width=60),
+    "text 100": lambda report: terminal.render(report, width=100),
+    "text 200, all": lambda report: terminal.render(report, width=200, every=True),
+    "comment": markdown.comment,
+    "summary": markdown.summary,
+}
+
+
+def noisy(name: str, size: float) -> Finding:
+    why = reasons.TooNoisy(detectable=size, wanted=0.1, unit="s", better="lower", hopeless=True)
+    return examples.finding(name, "inconclusive", half=size / 2, detectable=size, reason=why, stopped="futility")
+
+
+def many() -> Report:
+    found = [noisy(f"case-{number}", 0.2 + number / 100) for number in range(21)]
+    found = [msgspec.structs.replace(f, warnings=[EarlyStop(4 + n % 3, 12)]) for n, f in enumerate(found)]
+    return examples.report("inconclusive", found)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_one_reason_of_21_findings_is_said_once(name: str) -> None:
+    text = " ".join(re.sub(r"&#\d+;|<!-- -->", "", FORMATS[name](many())).split())
+    # the line of verdict says it of the worst and the next step what follows, and a sentence both of all
+    assert text.count("this run catches slowdowns above") <= 2
+    assert text.count("more builds alone would not help") <= 2
+    # a comment shows none of these rows at first sight, and says what they have to mind on the page
+    assert text.count("the size may be over") == (name != "comment")
+    assert "; the figures are those of the first" in text or name == "comment"
+    # each row says by itself what it could not see, where there is room
+    assert len(re.findall(r"too noisy, catches \d+\.\d%", text)) >= {"text 60": 0, "text 100": 3}.get(name, 20)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_beyond_the_threshold_as_measured_may_be_a_regression(name: str) -> None:
+    noise = {"estimate": 1.04, "half": 0.05, "reason": examples.wide()}
+    for how in ({"estimate": 1.02}, {"estimate": 0.9}, {"not_worse": True}, {"floor": 0.02}, {"better": "higher"}, {}):
+        found = examples.finding("parse", "inconclusive", **(noise | how))
+        text = FORMATS[name](examples.report("inconclusive", [found])).partition("<script")[0]
+        assert ("may be a regression" in text.replace("\n  ", " ")) == (how == {}), how
+
+
+def test_the_page_says_it_once_with_links_to_what_it_concerns() -> None:
+    page = html.render(many(), Material())
+    assert len(re.findall(r">[^<>]*the size may be over", page.partition("<script")[0])) == 1
+    (item,) = re.findall(r"<li>[^<]*the size may be over.*?</li>", page)
+    assert re.findall(r'href="#(finding-\d+)"', item) == [f"finding-{number}" for number in range(1, 22)]
+
+
+def test_sentences_are_of_one_kind_if_only_their_figures_differ() -> None:
+    few = [noisy("a", 0.3), noisy("b", 0.4)]
+    one, other = (each.reason for each in few)
+    assert notes.kind(one) == notes.kind(other) != notes.kind(msgspec.structs.replace(one, better="higher"))
+    assert notes.kind(EarlyStop(4, 12)) == notes.kind(EarlyStop(6, 12)) != notes.kind(ExecutionsShort("a", "", 1, 2, 3))
+    # what is of two findings stays with each
+    assert notes.shared(few, notes.why) == {}
+    assert terminal.render(examples.report("inconclusive", few), every=True).count("(a pass needs 10%)") >= 2
+
+
+def test_a_warning_of_many_benchmarks_names_them_in_one_sentence() -> None:
+    found = [ExecutionsShort(name, "", 9, 10, 10) for name in "abc"]
+    assert notes.once(found) == ["a: base has 9 and head 10 of 10 starts; likewise b, c"]
+    other = [*found, ExecutionsShort("d", "", 8, 10, 10)]
+    assert notes.once(other) == ["a: base has 9 and head 10 of 10 starts; likewise, with other figures, b, c, d"]
+    assert len(notes.once(found[:2])) == 2
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+ROOT = Path(__file__).parents[3]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_who_gets_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variables, on_terminal, elsewhere in (
+        ("", True, False),
+        ("TERM=dumb", False, False),
+        ("NO_COLOR=1", False, False),
+        ("NO_COLOR=", True, False),
+        ("FORCE_COLOR=1", True, True),
+        ("FORCE_COLOR=1 TERM=dumb", True, True),
+        ("FORCE_COLOR=0", True, False),
+        ("FORCE_COLOR=", True, False),
+        ("FORCE_COLOR=1 NO_COLOR=1", False, False),
+    ):
+        for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+            monkeypatch.delenv(name, raising=False)
+        for name, _, value in (each.partition("=") for each in variables.split()):
+            monkeypatch.setenv(name, value)
+        assert (colored(Terminal()), colored(io.StringIO())) == (on_terminal, elsewhere), variables
+
+
+def test_a_table_keeps_its_columns_where_the_glyphs_are_lacking() -> None:
+    text = "✖ ░░│░░ ├──●─► ¹ ⁴ é 日"
+    assert text.encode("ascii", ASCII_ONLY) == rb"x ..|.. [--o-> 1 4 \xe9 \u65e5"
+    assert text.encode("latin-1", ASCII_ONLY) == rb"x ..|.. [--o-> " + "¹".encode("latin-1") + b" 4 \xe9 " + rb"\u65e5"
+
+
+@pytest.mark.parametrize("encoding", some(["ascii", "latin-1", "utf-8"], 1, pytest.mark.nightly))
+def test_a_report_is_printed_in_any_encoding(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json.render(examples.hostile()), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from gate.cli.main import run; run()", "report", "report.json"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding, "FORCE_COLOR": "1", "NO_COLOR": ""},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, b"")
+    first = "✖ Regression".encode(encoding, ASCII_ONLY)
+    assert done.stdout.startswith(b"\x1b[1;31m" + first)

@@ -77,12 +77,9 @@ def test_the_sentence_of_a_finding_names_its_view_and_not_time_alone() -> None:
 
 
 RENDERED: dict[str, Callable[[Report], str]] = {
-    "text": lambda report: terminal.render(report),
-    "comment": markdown.comment,
-    "page": html.render,
-    "junit": junit.written,
-    "json": json.render,
-}
+    "text": lambda report: terminal.render(report), "comment": markdown.comment, "page": html.render,
+    "junit": junit.written, "json": json.render,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", RENDERED)

@@ -1,20 +1,11 @@
 """What the tests of the action share."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.forge.server import FakeGitHub
 from tests.support.workflow_job import Job, pulled
-
-
-@pytest.fixture
-def forge() -> Iterator[FakeGitHub]:
-    """A forge, of which nothing is asked that the real one would refuse."""
-    with FakeGitHub() as fake:
-        yield fake
-        assert fake.violations == []
 
 
 @pytest.fixture

@@ -32,12 +32,9 @@ class Comment:
         user = {"login": "maintainer", "type": "User"}
         comment = {"id": 5, "body": body, "created_at": LATER, "author_association": "MEMBER", "user": user}
         made: dict[str, Any] = {
-            "action": "created",
-            "issue": {"number": 7, "state": "open", "pull_request": {"url": "x"}},
-            "comment": comment,
-            "repository": {"full_name": "acme/widget", "default_branch": "main"},
-            "sender": user,
-        }
+            "action": "created", "issue": {"number": 7, "state": "open", "pull_request": {"url": "x"}},
+            "comment": comment, "repository": {"full_name": "acme/widget", "default_branch": "main"}, "sender": user,
+        }  # fmt: skip
         for path, value in more.items():
             *parents, last = path.split("__")
             at = made
@@ -222,9 +219,7 @@ def test_without_a_request_that_was_read_nothing_is_measured(comment: Comment, r
     assert "measure" not in done.steps and done.code in (2, 4)
 
 
-def test_a_search_is_answered_with_its_text(
-    comment: Comment, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_is_answered(comment: Comment, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Any] = []
 
     def bisect(asked: Any, out: Any, _: Any) -> int:

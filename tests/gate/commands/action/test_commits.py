@@ -114,9 +114,7 @@ def default(place: Project, **variables: str) -> str:
 
 
 @pytest.mark.parametrize("depth", [1, 2, None])
-def test_a_merge_is_compared_with_its_first_parent_and_a_head_with_where_it_left(
-    origin: Origin, clone: Clones, depth: int | None
-) -> None:
+def test_a_merge_has_its_first_parent_as_base(origin: Origin, clone: Clones, depth: int | None) -> None:
     merged, head = clone(origin.merge, depth=depth), clone(origin.feature[-1], depth=depth)
     assert asked(merged, origin.event()) == Sides(origin.main[-1], FIRST_PARENT)
     assert asked(head, origin.event()) == Sides(origin.main[2], merge_base("main"))
@@ -268,9 +266,7 @@ def test_a_merge_queue_compares_with_what_it_builds_on(origin: Origin, clone: Cl
     ("before", "depth"),
     [("earlier", 1), ("earlier", None), ("zeros", 1), ("none", 1), ("forced", 1), ("itself", 1), ("gone", None)],
 )
-def test_a_push_compares_with_what_was_there_before_or_else_with_the_commit_before(
-    origin: Origin, clone: Clones, depth: int | None, before: str
-) -> None:
+def test_a_push_has_what_was_before(origin: Origin, clone: Clones, depth: int | None, before: str) -> None:
     told = {"earlier": origin.main[2], "zeros": "0" * 40, "none": None, "forced": origin.feature[-1]}
     told |= {"gone": "a" * 40, "itself": origin.main[-1]}
     place = clone(origin.main[-1], ref=MAIN, depth=depth)
@@ -282,9 +278,7 @@ def test_the_first_commit_has_nothing_before(origin: Origin, clone: Clones) -> N
 
 
 @pytest.mark.parametrize(("name", "depth"), [("main", 1), ("trunk", None)])
-def test_the_default_branch_is_compared_with_the_commit_before_and_another_with_where_it_left(
-    tmp_path: Path, depth: int | None, name: str
-) -> None:
+def test_a_branch_is_compared_with_what_was_before(tmp_path: Path, depth: int | None, name: str) -> None:
     """By schedule and by hand, and for a push of another branch."""
     origin = make_origin(tmp_path / "origin", branch=name)
     clone, ref = Clones(origin, tmp_path / "clones"), f"refs/heads/{name}"
@@ -300,9 +294,7 @@ def test_the_default_branch_is_compared_with_the_commit_before_and_another_with_
 
 
 @pytest.mark.parametrize(("event", "depth"), [("workflow_dispatch", 1), ("schedule", None)])
-def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
-    origin: Origin, clone: Clones, depth: int | None, event: str
-) -> None:
+def test_another_head_on_the_default_branch(origin: Origin, clone: Clones, depth: int | None, event: str) -> None:
     place = clone(origin.main[-1], ref=MAIN, depth=depth)
     branch = None if event == "schedule" else "main"
     found = asked(place, origin.event(event, ref="refs/heads/main", default_branch=branch), head=BRANCH)
@@ -344,15 +336,9 @@ def test_a_default_branch_that_cannot_be_had(origin: Origin, clone: Clones) -> N
 def test_inputs_win_and_are_fetched(origin: Origin, clone: Clones) -> None:
     subprocess.run(["git", "-C", str(origin.bare), "tag", "v1", origin.main[1]], check=True, env=environment())
     cases = {
-        "main": "m5",
-        "v1": "m1",
-        origin.main[4]: "m4",
-        "v1~1": "m0",
-        "origin/main": "m5",
-        "HEAD^1": "m5",
-        "HEAD~3": "m3",
-        "refs/tags/v1": "m1",
-    }
+        "main": "m5", "v1": "m1", origin.main[4]: "m4", "v1~1": "m0", "origin/main": "m5", "HEAD^1": "m5",
+        "HEAD~3": "m3", "refs/tags/v1": "m1",
+    }  # fmt: skip
     for base, text in cases.items():
         place = clone(origin.merge)
         found = asked(place, origin.event(), base)
@@ -452,9 +438,7 @@ def holding(folder: Path, text: str) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="absent: /proc")
-def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
-    origin: Origin, tmp_path: Path, logged: Path, nobody: pytest.MonkeyPatch
-) -> None:
+def test_nobody_sees_the_token(origin: Origin, tmp_path: Path, logged: Path, nobody: pytest.MonkeyPatch) -> None:
     trace = tmp_path / "trace"
     for name in ("GIT_TRACE", "GIT_TRACE_CURL", "GIT_TRACE2", "GIT_TRACE2_EVENT"):
         nobody.setenv(name, str(trace))
@@ -546,9 +530,7 @@ def test_another_server_never_gets_the_token(origin: Origin, tmp_path: Path, ser
         assert [request for request in other.requests if request.authorization] == []
 
 
-def test_hooks_of_the_clone_are_not_called_and_credential_helpers_see_no_token(
-    origin: Origin, tmp_path: Path, server: GitServer
-) -> None:
+def test_no_hook_is_called_and_no_helper_sees_the_token(origin: Origin, tmp_path: Path, server: GitServer) -> None:
     place, event = private(server, tmp_path / "c", origin.merge), origin.event(server_url=server.url)
     called, seen = tmp_path / "called", tmp_path / "seen"
     for name in ("reference-transaction", "post-checkout"):
@@ -571,9 +553,7 @@ def test_hooks_of_the_clone_are_not_called_and_credential_helpers_see_no_token(
 
 
 @pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
-def test_a_partial_clone_gets_the_files_of_both_sides(
-    origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None
-) -> None:
+def test_a_partial_clone(origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None) -> None:
     place = Project(tmp_path / "c")
     place.git("remote", "add", "origin", f"{server.url}/origin.git")
     given = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]

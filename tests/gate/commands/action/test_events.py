@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from unittest import mock
 import pytest
 
 from tests.support.forge.server import FakeGitHub
+from tests.support.nights import pretend
 from tests.support.project import Project, Step, committed, environment, inside
 from tests.support.runner_log import commands
 from tests.support.workflow_job import (
@@ -69,25 +71,13 @@ def test_a_commit_does_not_say_which_folder_is_judged(tmp_path: Path, forge: Fak
 
 
 EVENTS = [
-    "issue_comment",
-    "pull_request_target",
-    "workflow_run",
-    "release",
-    "repository_dispatch",
-    "check_run",
-    "deployment",
-    "check_suite",
-    "issues",
-    "discussion",
-    "registry_package",
-    "page_build",
-]
+    "issue_comment", "pull_request_target", "workflow_run", "release", "repository_dispatch", "check_run", "deployment",
+    "check_suite", "issues", "discussion", "registry_package", "page_build",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_events_with_the_rights_of_the_repository_measure_nothing(
-    tmp_path: Path, forge: FakeGitHub, event: str
-) -> None:
+def test_events_with_rights_of_the_repository_measure_nothing(tmp_path: Path, forge: FakeGitHub, event: str) -> None:
     """Neither by the action nor by a command in a step of one's own, whatever the inputs."""
     project = changed(tmp_path / "repository", base=0.1, head=0.3)
     payload = pull_payload(project, project.sha("main")) | {"issue": {"number": 7, "pull_request": {}}}
@@ -106,9 +96,7 @@ def test_events_with_the_rights_of_the_repository_measure_nothing(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="dumpable is Linux's")
-def test_what_git_starts_in_a_step_with_the_token_finds_none(
-    job: Job, tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_hands_on_no_token(job: Job, tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(f'#!/bin/sh\nenv >>{tmp_path}/seen\nexec {shutil.which("git")} "$@"\n')
     (tmp_path / "bin/git").chmod(0o755)
@@ -170,3 +158,81 @@ def test_a_token_of_githubs_under_another_name_is_left_behind(tmp_path: Path) ->
     [line] = [line for line in done.stdout.splitlines() if "holds a GitHub token" in line]
     assert "(MY_PAT, OTHER): it was removed" in line
     assert "ghs_0123456789abcdef" not in done.stdout + done.stderr
+
+
+# --- a creep check: for the default branch alone, with the nights on the runner's disk --------------------------------
+
+
+CREEP = f'{CONFIG}[creep]\nthreshold = "3%"\n'
+
+
+def bench(speed: float) -> str:
+    return BENCH.replace("SPEED", str(speed))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = committed(
+        tmp_path / "repository",
+        Step("main", "release", (("perfgate.toml", CREEP), ("bench.sh", bench(1.0)))),
+        Step("main", "slower", (("bench.sh", bench(1.06)),)),
+    )
+    made.git("tag", "v1.0", "HEAD~1")
+    return made
+
+
+def nightly(tmp_path: Path, project: Project, forge: FakeGitHub, event: str = "schedule", run_id: int = 1000) -> Job:
+    payload = {"repository": {"full_name": "acme/widget", "default_branch": "main"}}
+    return Job(project, tmp_path / "job", event, payload, api=forge.url, token=forge.token, run_id=run_id)
+
+
+def test_nights_become_a_regression_that_names_the_pin(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
+    first = nightly(tmp_path, project, forge).run(command="creep")
+    assert (first.code, first.outputs["verdict"]) == (0, "inconclusive")
+    assert "Creep check against v1.0" in first.summary
+    pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
+    second = nightly(tmp_path, project, forge, run_id=1001).run(command="creep")
+    assert (second.code, second.outputs["verdict"]) == (1, "regression")
+    assert "perfgate bisect --good v1.0 --bad" in second.summary and "[[accept]]" in second.summary
+    report = json.loads(Path(second.outputs["json"]).read_text())
+    assert report["creep"]["cases"][0]["verdict"] == "crept"
+    assert (forge.comments, forge.requests) == ([], [])
+
+
+def test_right_after_a_release_there_is_nothing_to_do(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
+    project.git("tag", "v1.1")
+    done = nightly(tmp_path, project, forge).run(command="creep")
+    assert (done.code, done.outputs["verdict"]) == (0, "")
+    assert "v1.1 is head itself" in done.summary and "measure" not in done.steps
+
+
+@pytest.mark.parametrize("event", ["push", "workflow_dispatch"])
+def test_another_branch_is_not_compared(tmp_path: Path, project: Project, forge: FakeGitHub, event: str) -> None:
+    job = nightly(tmp_path, project, forge, event)
+    job.more = {"GITHUB_REF": "refs/heads/topic"}
+    done = job.run(command="creep")
+    [error] = done.said("error")
+    assert done.code == 4 and "command creep compares the default branch" in error
+    assert "measure" not in done.steps
+
+
+def test_a_pull_request_is_not_compared(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
+    project.git("checkout", "-q", "-b", "topic")
+    project.commit("proposal")
+    done = pull_job(tmp_path, project, forge).run(command="creep")
+    assert done.code == 4 and forge.comments == []
+
+
+@pytest.mark.parametrize(
+    ("inputs", "line"),
+    [
+        ({"command": "creep", "base": "v1.0"}, "input base: does not go with command creep"),
+        ({"command": "creep", "set": "creep.tags=w*"}, "[creep]: no tag w* in the history of head"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(
+    tmp_path: Path, project: Project, forge: FakeGitHub, inputs: dict[str, str], line: str
+) -> None:
+    done = nightly(tmp_path, project, forge).run(**inputs)
+    [error] = done.said("error")
+    assert done.code == 2 and line in error

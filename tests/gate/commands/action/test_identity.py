@@ -70,9 +70,7 @@ def test_legs_with_one_id_are_refused_but_for_the_first(job: Job, forge: FakeGit
 
 
 @pytest.mark.parametrize("second", [{"job": "other"}, {"workflow": "nightly.yml", "run_id": 1007}, {}])
-def test_two_jobs_two_workflows_and_two_steps_under_one_name(
-    job: Job, forge: FakeGitHub, tmp_path: Path, second: dict[str, Any]
-) -> None:
+def test_two_jobs_under_one_name(job: Job, forge: FakeGitHub, tmp_path: Path, second: dict[str, Any]) -> None:
     assert decided(job, tmp_path, "one", head=1.5).code == 1
     done = decided(replace(job, **second), tmp_path, "two")
     assert (done.code, len(done.said("error"))) == (2, 1)
@@ -82,9 +80,7 @@ def test_two_jobs_two_workflows_and_two_steps_under_one_name(
     assert "❌ **perfgate: Regression**" in comment["body"]
 
 
-def test_an_older_run_that_ends_late_and_its_next_attempt_replace_nothing(
-    job: Job, forge: FakeGitHub, tmp_path: Path
-) -> None:
+def test_an_older_run_that_ends_late_replaces_nothing(job: Job, forge: FakeGitHub, tmp_path: Path) -> None:
     decided(replace(job, run_id=1001), tmp_path, "newer", head=1.5)
     for attempt in (1, 2):
         late = decided(replace(job, attempt=attempt), tmp_path, f"late-{attempt}")
@@ -115,17 +111,11 @@ def test_a_part_that_was_not_kept_fails_its_job(job: Job, forge: FakeGitHub) -> 
 @pytest.mark.parametrize(
     ("comment", "head", "made"),
     [
-        ("changed", 1.0, False),
-        ("changed", 1.5, True),
-        ("changed", 0.5, True),
-        ("regression", 1.0, False),
-        ("regression", 0.5, False),
-        ("regression", 1.5, True),
-        ("always", 1.0, True),
-        ("true", 1.0, True),
+        ("changed", 1.0, False), ("changed", 1.5, True), ("changed", 0.5, True), ("regression", 1.0, False),
+        ("regression", 0.5, False), ("regression", 1.5, True), ("always", 1.0, True), ("true", 1.0, True),
         ("false", 1.5, False),
     ],
-)
+)  # fmt: skip
 def test_when_a_comment_is_made(
     job: Job, forge: FakeGitHub, tmp_path: Path, comment: str, head: float, made: bool
 ) -> None:

@@ -164,9 +164,7 @@ def test_without_measurements_the_comment_says_so(gate: Gate, forge: FakeGitHub,
     assert forge.statuses[-1]["description"].startswith("perfgate: nothing was measured")
 
 
-def test_where_measuring_was_cancelled_the_comment_says_so_until_there_is_a_result(
-    slower: Gate, forge: FakeGitHub
-) -> None:
+def test_where_measuring_was_cancelled_the_comment_says_so(slower: Gate, forge: FakeGitHub) -> None:
     slower.measure()
     slower.decide("success")
     new = pushed(slower, 0.1)

@@ -227,9 +227,7 @@ def test_nothing_learned_is_an_error(project: Project) -> None:
 
 
 @measures
-def test_a_history_that_fails_keeps_the_measurements_and_it_goes_on_where_it_was_interrupted(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_history_that_fails_loses_nothing(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> bool:
         raise HistoryError("h: the disk is full")
 
@@ -250,9 +248,7 @@ def test_a_history_that_fails_keeps_the_measurements_and_it_goes_on_where_it_was
     assert len(file.read_bytes().splitlines()) >= len(lines)
 
 
-def test_what_cannot_work_is_refused_before_measuring_and_a_dry_run_measures_nothing(
-    project: Project, tmp_path: Path
-) -> None:
+def test_what_cannot_work_is_refused_before_measuring(project: Project, tmp_path: Path) -> None:
     (tmp_path / "h").write_text("junk" * 100)
     for argv in (("--history", str(tmp_path / "h")), ("--json", str(tmp_path)), ("--head", "nowhere")):
         assert calibrate(project, "--set", "plan.builds=2", *argv).returncode == 2

@@ -2,14 +2,17 @@
 
 import json
 import random
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from gate.commands.compare.keys import Item, filter_of, keys_of, ordered, value_of, without
+from gate.model import UserError
 from tests.support.compared import compare as run
-from tests.support.compared import rows, shown
+from tests.support.compared import hyperfine, in_terminal, rows, shown
 from tests.support.lines import builds, text
 
 
@@ -206,3 +209,140 @@ def test_settings_and_sides_of_a_run_make_columns(tmp_path: Path) -> None:
     assert ratios("--by", "side,load") == pytest.approx(all_four)
     assert ratios("--by", "side", "--filter", "load:idle") == pytest.approx({"base": 1, "head": 4})
     assert titles(file, "--filter", "side:base") == ["base"]
+
+
+# --- keys and filters -------------------------------------------------------------------------------------------------
+
+
+NAME = "BenchmarkEncode/format=json/512-8"
+LABELS = {"goos": "linux", "pkg": "example.com/a", "n": 10}
+ITEM = Item(NAME, LABELS, file="old.txt", label="old", side="head", metric="time", unit="s")
+
+
+def test_a_key_gives_what_a_value_says() -> None:
+    wanted = {"goos": "linux", "n": "10", "file": "old.txt", "label": "old", "side": "head", "metric": "time"}
+    wanted |= {".unit": "s", "benchmark": NAME, ".fullname": NAME, ".name": "BenchmarkEncode"}
+    wanted |= {"/format": "json", "/2": "512-8", "/gomaxprocs": "8"}
+    assert {key: value_of(key, ITEM) for key in wanted} == wanted
+    assert [value_of(key, ITEM) for key in ("goarch", "/size")] == [None] * 2
+
+
+def test_keys_stand_with_commas_between_them_and_columns_come_in_the_order_of_their_values() -> None:
+    assert keys_of("goos, /format") == ("goos", "/format")
+    assert keys_of(None) == ()
+    for wrong in ("goos,,pkg", ",x"):
+        with pytest.raises(UserError, match="an empty key"):
+            keys_of(wrong)
+    values = [("b", "10"), ("a", "9"), ("a", "10"), ("b", "9")]
+    assert ordered(values) == [("b", "10"), ("b", "9"), ("a", "10"), ("a", "9")]
+
+
+def test_parts_of_names_that_are_columns_leave_the_row() -> None:
+    assert without("Encode/format=json/512-8", keys_of("/format")) == "Encode/512-8"
+    assert without("Encode/format=json/512-8", keys_of("/gomaxprocs")) == "Encode/format=json/512"
+    assert without("Encode/format=json/512-8", keys_of("/2")) == "Encode/format=json-8"
+    assert without("Encode/format=json-8", keys_of("/format")) == "Encode-8"
+    assert without("Encode/format=json", keys_of("goos")) == "Encode/format=json"
+
+
+# of golang.org/x/perf/benchproc/syntax: key:value, key:"value", key:/regexp/, key:(a OR b), -, AND
+@pytest.mark.parametrize(
+    ("wanted", "texts"),
+    [
+        (True, ["goos:linux", "-goos:darwin", "goos:(darwin OR linux)", 'goos:("linux")', '"goos":linux']),
+        (True, ["goos:linux AND n:10", ".name:Encode", ".name:BenchmarkEncode", ".name:/Enc.*/", "/format:json"]),
+        (True, ["pkg:/example.com\\/./", ".unit:s", ".unit:sec/op", ".unit:ns/op", ".file:old.txt"]),
+        # an expression is of the whole value; what a value does not say is the empty word
+        (True, ['goarch:""']),
+        (False, ["goos:darwin", "goos:linux n:11", ".name:/Enc/", ".unit:B/op", '-goarch:""']),
+    ],
+)
+def test_a_filter_is_read_as_benchstat_reads_it(wanted: bool, texts: list[str]) -> None:
+    assert {text: filter_of(text).test(ITEM) for text in texts} == dict.fromkeys(texts, wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("", 1), ("goos", 1), ("goos:", 1), ("goos:(a", 1), ("goos:(a b)", 1), ('goos:"a', 1), ("(goos:a)", 1),
+        ("goos:a)", 1), ("goos:a OR n:10", 8), ("goos:a AND", 8), ("*", 1),
+    ],
+)  # fmt: skip
+def test_a_filter_that_cannot_be_read_says_where(text: str, at: int) -> None:
+    with pytest.raises(UserError) as caught:
+        filter_of(text)
+    assert str(caught.value).startswith(f"--filter {text}: expected KEY:VALUE")
+    assert str(caught.value).endswith(f"at character {at}")
+
+
+def test_a_filter_with_a_wrong_expression_is_refused() -> None:
+    with pytest.raises(UserError, match="--filter goos:/\\(/: /\\(/ is not a regular expression"):
+        filter_of("goos:/(/")
+
+
+# --- how several columns look -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Four columns of three builds; the second has no `sort`, and the third is 20% slower."""
+    found = []
+    for column, factor in {"a": 1.0, "b": 1.01, "c": 1.2, "d": 0.9}.items():
+        means = {"parse": 0.1, "sort": 0.2, "encode/a-very-long-name-that-fills-the-line": 0.3}
+        if column == "b":
+            del means["sort"]
+        for k in range(3):
+            spread = [factor * (1 + 0.01 * ((k * 7 + i * 3) % 4)) for i in range(3)]
+            values = {name: [mean * each for each in spread] for name, mean in means.items()}
+            found.append(f"{column}={hyperfine(tmp_path / f'{column}{k}.json', values)}")
+    return found
+
+
+@pytest.mark.parametrize(("width", "parts"), [(80, 3), (100, 3), (139, 2)])
+def test_a_terminal_has_what_fits_and_the_base_in_each_part(files: list[str], width: int, parts: int) -> None:
+    out = in_terminal(*files, width=width)
+    assert max(map(len, out.split("\n"))) <= width
+    heads = [line.split() for line in out.split("\n") if line.startswith("benchmark")]
+    assert all(head[:2] == ["benchmark", "a"] for head in heads)
+    assert [name for head in heads for name in head[2::2]] == ["b", "c", "d"]
+    assert len(heads) == parts
+    assert "time in ms, lower is better; changes against a with 95% intervals\n" in out
+
+
+def test_rows_that_a_column_lacks_have_empty_cells_and_json_has_the_documented_keys(files: list[str]) -> None:
+    (line,) = (line for line in shown(*files, "--format", "markdown").split("\n") if line.startswith("| `sort`"))
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert (cells[2], cells[3]) == ("", "")
+    assert all(cells[place] for place in (0, 1, 4, 5, 6, 7))
+    found = json.loads(shown(*files, "--format", "json"))
+    assert (found["schema"], found["base"], [c["title"] for c in found["columns"]]) == (1, "a", ["a", "b", "c", "d"])
+    assert [row["benchmark"] for row in found["rows"]][1::2] == ["sort", "all"]
+    row, sort = found["rows"][:2]
+    assert sort["cells"]["b"] is None
+    assert sort["changes"].keys() == {"c", "d"}
+    page = (Path(__file__).parents[4] / "docs" / "compare.md").read_text(encoding="utf-8")
+    documented = page[page.index("`--format json` has stable keys") :].partition("\n\n")[0]
+    keys = {*found, *found["columns"][0], *row, *row["cells"]["a"], *row["changes"]["c"]}
+    assert keys == set(re.findall(r"`(\w+)`", documented))
+
+
+def test_the_page_has_a_table_and_nothing_from_elsewhere(files: list[str]) -> None:
+    text = shown(*files, "--format", "html")
+    tags = re.findall(r"<(\w+)", text)
+    assert tags.count("table") == 1 and not {"script", "link", "img", "svg"} & set(tags)
+    assert not re.search(r"(src|href)=(?!\"#)", text)
+    assert [text.count(f'class="badge {tone}"') for tone in ("regression", "improvement")] == [3, 3]
+
+
+def test_two_values_that_are_0_are_no_riddle(tmp_path: Path) -> None:
+    for side, errors in (("a", 0), ("b", 0), ("c", 3)):
+        text = f"BenchmarkParse 10 5 ns/op {errors} err/op\nBenchmarkWrite 10 7 ns/op {errors} err/op\n"
+        (tmp_path / f"{side}.txt").write_text(text, encoding="utf-8")
+    a, b, c = (str(tmp_path / f"{side}.txt") for side in "abc")
+    assert "BenchmarkParse     0     0  both 0 ¹\n" in shown(a, b)
+    assert "BenchmarkParse     0     3  no ratio ²\n" in shown(a, c)
+    assert "² the base is 0, so there is no ratio\n" in shown(a, c)
+    # with one build of each that is why, also of an extreme
+    assert "one build of each" in shown(a, c, "--statistic", "min")
+    # what has no ratio is in no geometric mean
+    assert "geomean" not in shown(a, b, "--filter", "metric:err/op")

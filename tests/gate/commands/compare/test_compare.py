@@ -176,9 +176,7 @@ def test_one_run_is_its_base_against_its_head_and_bases_are_compared_by_a_filter
     assert APART in shown(*two) and APART not in shown(two[1])
 
 
-def test_a_run_of_one_side_is_one_column_and_standard_input_one_of_two(
-    two: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_side_is_one_column(two: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(row["head_builds"], row["change"]) for row in table(write(tmp_path / "a", *head(1)))] == [("5", "")]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(two[0]).read_bytes())))
     assert table("-", two[1]) == table(*two)

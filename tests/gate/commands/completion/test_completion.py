@@ -20,18 +20,13 @@ from gate.commands.completion.command import candidates
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shells of POSIX")
 
 LINES: Mapping[str, set[str]] = {
-    "perfgate che": {"check"},
-    "perfgate check --ba": {"--base", "--base-command"},
-    "perfgate check --base ": {"main", "v1.0", "topic/x"},
-    "perfgate check --head=to": {"topic/x"},
-    "perfgate check --set gate.thr": {"gate.threshold="},
-    "perfgate study ana": {"analyse"},
-    "perfgate study analyse --quan": {"--quantiles"},
-    "perfgate init --workflow tr": {"trusted"},
-    "perfgate completion ": {"bash", "fish", "zsh"},
-    "perfgate check --config=perf": {"perfgate.toml"},
+    "perfgate che": {"check"}, "perfgate check --ba": {"--base", "--base-command"},
+    "perfgate check --base ": {"main", "v1.0", "topic/x"}, "perfgate check --head=to": {"topic/x"},
+    "perfgate check --set gate.thr": {"gate.threshold="}, "perfgate study ana": {"analyse"},
+    "perfgate study analyse --quan": {"--quantiles"}, "perfgate init --workflow tr": {"trusted"},
+    "perfgate completion ": {"bash", "fish", "zsh"}, "perfgate check --config=perf": {"perfgate.toml"},
     "perfgate check --rules b": {"base"},
-}
+}  # fmt: skip
 
 BASH = """
 source "$1"

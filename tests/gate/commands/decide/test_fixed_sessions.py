@@ -1,6 +1,5 @@
 """Five machines that each show a change, as five files of five jobs: decided together, in every format."""
 
-import io
 import json
 import re
 from pathlib import Path
@@ -8,18 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gate.cli.main import main
+from tests.gate.typed import run
 from tests.support.lines import builds, text
 
 HOSTS = ("ci-amd-1", "ci-amd-2", "ci-arm-1", "ci-intel-1", "ci-intel-2")
 SPEEDS = (1.0, 1.1, 1.9, 0.8, 0.85)
 RATIOS = (1.12, 1.12, 1.13, 1.38, 1.40)
 NAMES = ("encode", "parse", "render")
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 def files(folder: Path, gate: dict[str, Any], *, rounds: tuple[int, ...] = (5,) * 5) -> list[str]:

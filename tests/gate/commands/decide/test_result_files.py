@@ -229,9 +229,7 @@ FIGURES = [libtest, pytest_benchmark, lambda ns: benchmark_js(1e9 / ns), hyperfi
 
 
 @pytest.mark.parametrize("tool", FIGURES)
-def test_one_figure_in_each_of_five_builds_decides_and_one_file_a_side_says_what_would(
-    tool: Callable[[float], str],
-) -> None:
+def test_one_figure_in_each_of_five_builds_decides(tool: Callable[[float], str]) -> None:
     sides(list(map(tool, BASE)), list(map(tool, SLOWER)))
     code, out = both()
     assert (code, "✖ regression" in out) == (1, True), out

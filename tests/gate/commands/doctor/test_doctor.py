@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from gate.cli.main import main
 from gate.commands.doctor import command as doctor
 from gate.document.terminal import Screen, render
 from gate.run.strict import UnfitError, refuse_unfit
 from gate.writing.plain import columns
 from harness.host.fitness.checks import Check
+from tests.gate.typed import run as perfgate
 
 FIT = [
     Check("governor", "unknown", "this system does not show it", "A frequency that follows the load makes it noisy."),
@@ -27,31 +26,7 @@ UNFIT = [
     Check("other processes", "bad", "evil \x1b[31m\nname", "Others take processors."),
 ]
 
-SHOWN = """\
-bad: steal time
-23.1% of the time that programs wanted
-The hypervisor runs another machine.
-
-bad: other processes
-evil \\x1b[31m\\nname
-Others take processors.
-
-warn: turbo
-on
-How long a frequency above the nominal lasts depends on heat.
-  echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo
-    to change it
-
-unknown
-governor  this system does not show it. A frequency that follows the load makes
-          it noisy.
-
-ok
-aslr  on
-swap  none
-
-unfit: steal time, other processes; 1 warning, 1 unknown
-"""
+SHOWN = (Path(__file__).parents[3] / "golden" / "doctor.txt").read_text(encoding="utf-8")
 
 
 def shown(checks: list[Check], width: int = 80, *, color: bool = False) -> str:
@@ -73,18 +48,9 @@ def test_the_verdict() -> None:
     busy = "unfit for wall time: load; commands that active time decides can be measured (`perfgate try` shows which)"
     some = (FIT, FIT[2:], FIT[:1], [*FIT[1:2], *FIT[1:2]], UNFIT[4:5], [load, swap], [load])
     verdicts = [
-        "fit with 1 warning, 1 unknown",
-        "fit",
-        "fit with 1 unknown",
-        "fit with 2 warnings",
-        "unfit: steal time",
-    ]
+        "fit with 1 warning, 1 unknown", "fit", "fit with 1 unknown", "fit with 2 warnings", "unfit: steal time",
+    ]  # fmt: skip
     assert [*map(doctor.verdict, some)] == [*verdicts, "unfit: load, swap", busy]
-
-
-def perfgate(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture

@@ -6,41 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from gate.cli.main import main
 from gate.evidence.records import Appender
 from gate.model.profile import Profile
 from gate.run import profiling
 from tests.gate.report import examples
+from tests.gate.typed import run
 from tests.support.lines import builds, text
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 def profiles(benchmark: str) -> list[dict[str, Any]]:
     both: list[dict[str, Any]] = msgspec.to_builtins([replace(p, benchmark=benchmark) for p in examples.profiles()])
     return both
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A run of two benchmarks: encode regresses, parse does not."""
-    rng = np.random.default_rng(1)
-    lines = []
-    for name, change in (("encode", 1.2), ("parse", 1.0)):
-        for side, mean in (("base", 0.1), ("head", 0.1 * change)):
-            values = mean * rng.normal(1, 0.01, (6, 2, 5))
-            lines += builds(side, values.tolist(), benchmark=name, seconds=0.6)
-    run_folder = tmp_path / "run"
-    run_folder.mkdir()
-    (run_folder / "measurements.jsonl").write_text(text(lines))
-    return run_folder
 
 
 def add(folder: Path, *lines: dict[str, Any]) -> Path:

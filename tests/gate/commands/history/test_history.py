@@ -203,16 +203,11 @@ def test_every_column_is_documented() -> None:
     assert [name for name in COLUMNS if not name.startswith("head") and f"`{name}`" not in page] == []
 
 
-def test_only_a_workflow_of_the_default_branch_pushes_with_its_token_to_its_server_alone(
-    project: Project, tmp_path: Path
-) -> None:
+def test_only_a_workflow_of_the_default_branch_pushes_to_its_server(project: Project, tmp_path: Path) -> None:
     def workflow(name: str, ref: str = "refs/heads/main") -> dict[str, str]:
         group = {
-            "base_sha": sha("base"),
-            "head_sha": sha("head"),
-            "base_ref": "refs/heads/x",
-            "head_ref": "refs/heads/y",
-        }
+            "base_sha": sha("base"), "head_sha": sha("head"), "base_ref": "refs/heads/x", "head_ref": "refs/heads/y",
+        }  # fmt: skip
         payload = {**event.run(), **event.pull(), "merge_group": group}
         more = {"GITHUB_ACTIONS": "true", "GITHUB_REF": ref, "GITHUB_TOKEN": "secret"}
         return event.Told(tmp_path).environment(name, payload, **more)

@@ -60,9 +60,7 @@ def test_text_says_how_far_each_case_moved(changed: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("columns", [40, 200])
-def test_text_fits_the_terminal_and_has_both_intervals(
-    changed: Path, monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
+def test_text_fits_and_has_both_intervals(changed: Path, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setattr("gate.document.terminal.screen", lambda _: Screen(color=False, width=columns, room=columns))
     out = run(changed)[1]
     assert max(map(len, out.splitlines())) <= columns

@@ -1,6 +1,5 @@
 """perfgate import and decide over result files of another tool: whose side, which level, and what is never decided."""
 
-import io
 import json
 import os
 import shutil
@@ -10,14 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gate.cli.main import main
+from tests.gate.typed import run
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "hyperfine"
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(list(argv), out, err), out.getvalue(), err.getvalue()
 
 
 def export(file: Path, times: dict[str, list[float]], **more: Any) -> str:

@@ -495,17 +495,12 @@ SCRIPTS_OF = {
 EVERY = {
     f"{group}-{name}": case._replace(kind=case.kind or kind)
     for group, (kind, cases) in {
-        "cargo": ("cargo", CARGO),
-        "go": ("go", GO),
-        "cmake": ("cmake", CMAKE),
-        "make": ("make", MAKE),
-        "python": ("python", PYTHON),
-        "javascript": ("npm", JAVASCRIPT),
-        "jvm": ("jmh", JVM),
+        "cargo": ("cargo", CARGO), "go": ("go", GO), "cmake": ("cmake", CMAKE), "make": ("make", MAKE),
+        "python": ("python", PYTHON), "javascript": ("npm", JAVASCRIPT), "jvm": ("jmh", JVM),
         "scripts": ("generic", SCRIPTS_OF),
     }.items()
     for name, case in cases.items()
-}
+}  # fmt: skip
 
 
 def absent(monkeypatch: pytest.MonkeyPatch, *tools: str) -> None:
@@ -596,9 +591,7 @@ EFFECTIVE = """\
 
 
 @pytest.mark.parametrize(("tool", "file"), [("mvn", "pom.xml"), ("gradle", "build.gradle")])
-def test_builders_and_jmh_tell_more_than_their_files(
-    project: Project, monkeypatch: pytest.MonkeyPatch, tool: str, file: str
-) -> None:
+def test_builders_tell_more_than_files(project: Project, monkeypatch: pytest.MonkeyPatch, tool: str, file: str) -> None:
     inner = {f"{name}/src/jmh/java/A.java": f"abstract {JAVA * times}" for name, times in (("b", 1), ("c", 3))}
     top = f"<project><dependencies>{CORE}</dependencies></project>" if tool == "mvn" else 'id("me.champeau.jmh")'
     inner["d/src/main/java/A.java"] = inner["b/src/jmh/java/A.java"]
@@ -668,9 +661,7 @@ def test_what_takes_too_long_to_ask_is_left_to_the_trial(project: Project, monke
     assert detected(directory).benchmark.command[0] == "make"
 
 
-def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tools_are_not_asked_where_no_code_may_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
     monkeypatch.setattr(Asked, "_copy", pytest.fail)

@@ -1,6 +1,5 @@
 """perfgate init: the file that it writes, what it says, and what it refuses; one is tried here."""
 
-import io
 import json
 import os
 import subprocess
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.cli.main import main
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
@@ -18,6 +16,7 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.types import Builds
+from tests.gate.typed import run as perfgate
 from tests.support.initialized import Project, init, written
 
 MAIN = "int main(void) { return 0; }\n"
@@ -229,8 +228,3 @@ def test_init_writes_another_file_and_names_it(project: Project, monkeypatch: py
         code, _, err = perfgate("init", "--force", "--file", name)
         assert (code, "--file names pyproject.toml" in err.replace("--file:", "--file")) == (2, True)
         assert not Path(name).exists()
-
-
-def perfgate(*arguments: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(arguments, out, err), out.getvalue(), err.getvalue()

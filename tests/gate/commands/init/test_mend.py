@@ -14,12 +14,9 @@ from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
 FILES = {
-    "pyproject.toml": PYPROJECT,
-    "package.json": json.dumps({"scripts": {"build": "tsc"}}),
-    "data/in.txt": "1",
-    "data/run.sh": "",
-    "own/__init__.py": "",
-}
+    "pyproject.toml": PYPROJECT, "package.json": json.dumps({"scripts": {"build": "tsc"}}), "data/in.txt": "1",
+    "data/run.sh": "", "own/__init__.py": "",
+}  # fmt: skip
 CRITERION = ["./target/bench-a", "--bench", "--warm-up-time=0.1", "--measurement-time=0.2"]
 
 
@@ -164,7 +161,7 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
         ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
     ],
 )  # fmt: skip
-def test_of_a_large_suite_the_fastest_of_each_group_is_chosen(
+def test_the_fastest_of_each(
     instrument: str, command: list[str] | str, names: list[str], after: str | list[str]
 ) -> None:
     suited = found(command, instrument)

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,6 @@ from tests.support.workflow_job import CONFIG, Done, Job, changed, pull_payload
 
 HEAD, BASE = "c" * 40, "d" * 40
 OPTIONS = Options()
-
-
-@pytest.fixture
-def forge() -> Iterator[FakeGitHub]:
-    with FakeGitHub() as fake:
-        yield fake
-        assert fake.violations == []
 
 
 @pytest.fixture
@@ -171,9 +163,7 @@ def test_a_fork_s_run_is_published_by_the_action(foreign: Job, forge: FakeGitHub
         (1.5, [], "failure"),
     ],
 )
-def test_no_value_of_a_fork_makes_its_status_green(
-    foreign: Job, forge: FakeGitHub, head: float, labels: list[str], state: str
-) -> None:
+def test_no_fork_makes_it_green(foreign: Job, forge: FakeGitHub, head: float, labels: list[str], state: str) -> None:
     """Its machine could write any value: only a maintainer's label confirms them."""
     left(forge, packed(measured(head=head)))
     forge.pulls[7].labels += labels
@@ -195,9 +185,7 @@ def test_no_value_of_a_fork_makes_its_status_green(
         ("failure", "nothing was measured"),
     ],
 )
-def test_a_fork_s_run_without_measurements_says_so_of_its_own_commit(
-    foreign: Job, forge: FakeGitHub, conclusion: str, first: str
-) -> None:
+def test_a_fork_without_measurements_says_so(foreign: Job, forge: FakeGitHub, conclusion: str, first: str) -> None:
     left(forge, packed(measured(head=1.5)))
     foreign.run(status="true")
     new = "e" * 40

@@ -90,9 +90,7 @@ def run_all(*asked_for: pool.AnyStudy, reports: int = 30, seed: int = 5, cores: 
     return pool.run_all(asked_for, reports, seed=seed, cores=cores, progress=io.StringIO())
 
 
-def test_the_counts_depend_on_the_seed_but_not_on_processes_or_what_else_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_counts_depend_on_the_seed_but_not_on_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "usable_cores", lambda: 2)
     monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 20)
     comparisons, reports = studies()

@@ -106,9 +106,7 @@ def test_a_plackett_burman_design_says_what_its_main_effects_also_hold(tmp_path:
     assert said in page.read_text(encoding="utf-8")
 
 
-def test_the_text_says_what_matters_and_the_folder_holds_the_page_and_the_numbers(
-    additive: str, tmp_path: Path
-) -> None:
+def test_the_text_says_what_matters_and_the_folder_has_page_and_numbers(additive: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ("--settings", "load=idle,busy", "--without", "load=busy,sched=cfs", "--iid")
     code, told, err = analyse(additive, "--out", str(out), *options)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.cli.main import main
 from gate.commands.study.options import AnalyseOptions
+from tests.gate.typed import run
 from tests.support.lines import execution
 from tests.support.project import Project, Step, committed
 
@@ -57,41 +57,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(argv, out, err), out.getvalue(), err.getvalue()
-
-
-PLAN = """\
-study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 starts of 4 values, \
-at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
-head is the last commit on main
-rules: head
-seed: 7
-
-warnings
-  - 12 values of each treatment (3 replicates x 4 values) are too few for the quantiles 0.1, 0.2,
-    0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 and 0.99, which need 20 to 1,000
-
-factors
-factor   settings    differs between
-clients  1, 8        execution
-load     idle, busy  execution
-opt      O0, O2      build
-
-6 treatments
-   clients  load  opt
-1  1        idle  O0
-2  1        idle  O2
-3  1        busy  O0
-4  1        busy  O2
-5  8        idle  O0
-6  8        busy  O0
-
-3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
-3 replicates, each of every treatment once, in random order: 18 starts in all
-expected time: at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
-"""
+PLAN = (Path(__file__).parents[3] / "golden" / "study_plan.txt").read_text(encoding="utf-8")
 
 
 def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project) -> None:
@@ -359,9 +325,7 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
         (2, "", "no factor or interaction of two is mixed with another"),
     ],
 )
-def test_the_plan_of_a_screening_design_says_where_interactions_are(
-    project: Project, factors: int, more: str, said: str
-) -> None:
+def test_a_screening_plan_says_where_interactions_are(project: Project, factors: int, more: str, said: str) -> None:
     lines = "".join(f"x{k} = [0, 1]\n" for k in range(factors))
     config = f'[study]\nbenchmarks = ["other"]\ndesign = "plackett-burman"\n{more}[study.factor]\n{lines}'
     project.write("perfgate.toml", CONFIG + config)

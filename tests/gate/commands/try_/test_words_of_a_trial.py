@@ -33,14 +33,10 @@ BUILT = Built(
     needs_git=True, compiled=None, kept=True,
 )  # fmt: skip
 TRIAL = Trial(
-    head=Commit(ref="topic", sha="0123456789abcdef", dirty=False),
-    built=BUILT,
-    benchmarks=(TRIED,),
-    host={},
-    cost=RoundCost(once=43.0, builds=1.0, executions=10.0, least=False),
-    plans=Plans(basis="one-build", fit=FIT),
+    head=Commit(ref="topic", sha="0123456789abcdef", dirty=False), built=BUILT, benchmarks=(TRIED,), host={},
+    cost=RoundCost(once=43.0, builds=1.0, executions=10.0, least=False), plans=Plans(basis="one-build", fit=FIT),
     warnings=(),
-)
+)  # fmt: skip
 FAILURE = Failure(
     kind="execution", benchmark="b", side="head", status="exit 3", stderr="first\nno data here\n", hint="add data/ to share",
     command="python - <<'END'\nimport asv\nrun(\n)\nEND",

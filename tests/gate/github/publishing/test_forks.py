@@ -145,9 +145,7 @@ def test_a_merge_into_the_target_is_the_head_too(github: FakeGitHub, tmp_path: P
 
 
 @pytest.mark.parametrize("parents", [(BASE, HEAD), (HEAD, BASE), (HEAD,), (BASE, OTHER), None])
-def test_an_earlier_merge_is_known_by_its_parents(
-    github: FakeGitHub, tmp_path: Path, parents: tuple[str, ...] | None
-) -> None:
+def test_an_earlier_merge_is_known(github: FakeGitHub, tmp_path: Path, parents: tuple[str, ...] | None) -> None:
     if parents is not None:
         github.state.parents[OTHER] = parents
     data = packed(lines(head={"sha": OTHER}))
@@ -168,9 +166,7 @@ def test_an_earlier_merge_is_known_by_its_parents(
         ({"source": msgspec.structs.replace(SOURCE, conclusion=None)}, "run 70 is not over"),
     ],
 )
-def test_only_runs_of_pull_requests_are_published(
-    github: FakeGitHub, tmp_path: Path, change: dict[str, Any], why: str
-) -> None:
+def test_only_pull_requests_are_published(github: FakeGitHub, tmp_path: Path, change: dict[str, Any], why: str) -> None:
     with pytest.raises(UserError, match=why):
         decided(github, tmp_path, packed(lines()), **change)
     assert github.requests == []
@@ -180,9 +176,7 @@ def test_only_runs_of_pull_requests_are_published(
     ("fact", "value"),
     [("state", "closed"), ("head_sha", OTHER), ("head_repository", "somebody/widget"), ("head_repository", None)],
 )
-def test_a_pull_request_that_moved_on_gets_nothing(
-    github: FakeGitHub, tmp_path: Path, fact: str, value: str | None
-) -> None:
+def test_what_moved_on_gets_nothing(github: FakeGitHub, tmp_path: Path, fact: str, value: str | None) -> None:
     setattr(github.pulls[12], fact, value)
     # a fork that was deleted is none of the run's either
     source = SOURCE if value else msgspec.structs.replace(SOURCE, head_repository=None)

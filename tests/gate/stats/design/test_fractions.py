@@ -33,14 +33,9 @@ def test_a_saturated_fraction_of_resolution_three() -> None:
     """2^(7-4), Box, Hunter and Hunter 1978, table 12.5; Montgomery, example 8.7 has the same words."""
     found = table(model(published.standard_order("ABC", published.BICYCLE_GENERATORS), 1))
     assert found == {
-        "A": ["B:D", "C:E", "F:G"],
-        "B": ["A:D", "C:F", "E:G"],
-        "C": ["A:E", "B:F", "D:G"],
-        "D": ["A:B", "C:G", "E:F"],
-        "E": ["A:C", "B:G", "D:F"],
-        "F": ["A:G", "B:C", "D:E"],
-        "G": ["A:F", "B:E", "C:D"],
-    }
+        "A": ["B:D", "C:E", "F:G"], "B": ["A:D", "C:F", "E:G"], "C": ["A:E", "B:F", "D:G"], "D": ["A:B", "C:G", "E:F"],
+        "E": ["A:C", "B:G", "D:F"], "F": ["A:G", "B:C", "D:E"], "G": ["A:F", "B:E", "C:D"],
+    }  # fmt: skip
 
 
 def test_a_fraction_with_interactions_in_its_model() -> None:
@@ -194,9 +189,7 @@ def test_many_factors_take_no_time_by_their_combinations() -> None:
         (ISATIN, 0.95, 0.114375, 0.2940103, 0.5968832),
     ],
 )
-def test_limits_are_those_of_r_and_of_textbooks(
-    y: tuple[float, ...], confidence: float, pse: float, me: float, sme: float
-) -> None:
+def test_limits_are_those_of_books(y: tuple[float, ...], confidence: float, pse: float, me: float, sme: float) -> None:
     found = analysed(published.standard_order("ABCD"), y, confidence)
     # effects are half the change here
     assert (2 * found.pse, 2 * found.me, 2 * found.sme) == pytest.approx((pse, me, sme), rel=1e-4)

@@ -90,9 +90,7 @@ GONE = [[], [(1, 1, 1)], [(0, 1, 0), (0, 1, 1)], [(0, 0, 0), (1, 1, 1), (1, 0, 1
 
 @pytest.mark.parametrize("tau", [0.1, 1 / 3, 0.5, 0.9, 0.99])
 @pytest.mark.parametrize(("gone", "ties"), [(GONE[0], True), *((gone, False) for gone in GONE)])
-def test_the_sum_of_the_check_function_is_that_of_the_linear_programme(
-    tau: float, gone: list[tuple[int, ...]], ties: bool
-) -> None:
+def test_the_check_function_sums_as_the_programme_does(tau: float, gone: list[tuple[int, ...]], ties: bool) -> None:
     values = measured(np.random.default_rng(2), [codes for codes in FULL if codes not in gone], 3, (4, 9))
     if ties:
         values["y"] = values["y"].round(0)

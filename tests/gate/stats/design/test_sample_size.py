@@ -182,9 +182,7 @@ def plan(
     ("rounds", "replicates", "df", "trials"),
     some([(3, 1, 6, 25), (3, 1, 6, 100), (5, 1, 12, 60), (5, 4, 12, 60)], 1),
 )
-def test_the_power_is_the_share_of_studies_that_claim_the_change(
-    rounds: int, replicates: int, df: int, trials: int
-) -> None:
+def test_power_is_the_share_of_studies_that_claim(rounds: int, replicates: int, df: int, trials: int) -> None:
     units, factors = plan((2, 2), rounds, replicates)
     found = power(units, factors, 2, "replicate", (2.0,), quantiles=1 if rounds * replicates * 20 < 400 else 2)
     assert [(p.factor, p.df) for p in found] == [("a", df), ("b", df)]

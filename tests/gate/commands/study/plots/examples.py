@@ -88,14 +88,10 @@ def quantile_effects(
         twins = [msgspec.structs.replace(e, low=e.estimate - half / 3, high=e.estimate + half / 3) for e in rows]
         models.append(
             QuantileModel(
-                tau=tau,
-                effects=rows,
-                iid=twins if iid else None,
-                iid_errors=[half / 6] * len(rows) if iid else None,
-                df=11,
-                enough=tau < enough_below,
+                tau=tau, effects=rows, iid=twins if iid else None, iid_errors=[half / 6] * len(rows) if iid else None,
+                df=11, enough=tau < enough_below,
             )
-        )
+        )  # fmt: skip
     return QuantileEffects(cluster="execution", clusters=480, models=models, inestimable=[], warnings=[])
 
 
