@@ -46,7 +46,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-" and (found := _results(path)):
             results += found
             continue
-        name, data = _bytes(path)
+        name, data = file_bytes(path)
         if path == "-" and not is_ours(data):
             from gate.evidence.foreign import first_unknown, standard_input
 
@@ -140,7 +140,8 @@ def _is_kept(path: str) -> bool:
     return path.startswith("git:") and not Path(path).exists()
 
 
-def _bytes(path: str) -> tuple[str, bytes]:
+def file_bytes(path: str) -> tuple[str, bytes]:
+    """Return the name and the bytes, unpacked, of one of the paths that read_inputs takes; raises what that does."""
     if path == "-":
         return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
     if _is_kept(path):
