@@ -183,6 +183,22 @@ def test_one_run_is_its_base_against_its_head_and_bases_are_compared_by_a_filter
     assert APART in shown(*two) and APART not in shown(two[1])
 
 
+def test_a_filter_leaves_out_the_times_of_builds_too(tmp_path: Path) -> None:
+    config = {"build": {"command": "make"}, "benchmark": [{"name": "bench", "command": "x", "instrument": "values"}]}
+    built = [
+        {"type": "build", "side": side, "build": build, "seconds": 9.0 + build + (side == "head")}
+        for side in ("base", "head") for build in range(5)
+    ]  # fmt: skip
+    file = write(tmp_path / "a", run_line("x", config=config), *built, *lines.builds("base", drawn(1, 0.1)), *head(2))
+
+    def metrics(*more: str) -> list[str]:
+        return [row["metric"] for row in table(file, *more)]
+
+    assert metrics() == metrics("--filter", "unit:s") == ["time", "build-time"]
+    assert metrics("--filter", "metric:time") == metrics("--filter", "name:bench") == ["time"]
+    assert metrics("--filter=-metric:build-time") == ["time"]
+
+
 def test_a_run_of_one_side_is_one_column_and_standard_input_one_of_two(
     two: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
