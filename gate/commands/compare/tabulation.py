@@ -276,7 +276,8 @@ def nothing(table: Table, sides: Sequence[Compared]) -> str:
         return "no values"
     if any(side.unlike for side in sides):
         return f"what {joined(titles)} have in common is in other units or directions"
-    shared = "benchmark in common that did not fail" if any(s.evidence.failures for s in sides) else "benchmark in common"
+    failed = any(side.evidence.failures for side in sides)
+    shared = f"benchmark in common{' that did not fail' if failed else ''}"
     if len(titles) == 2:
         return f"{joined(titles)} have no {shared}"
     return f"{titles[0]} has no {shared} with {joined(titles[1:])}"
