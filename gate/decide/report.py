@@ -16,7 +16,7 @@ from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, identical_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import answers_of, ratio_interval
-from gate.decide.importance import curves_of, explanations_of, unprofiled_of
+from gate.decide.importance import curves_of, profiled
 from gate.decide.looks import Judged, Walk, side_summary, walk
 from gate.decide.overall import overall_of, without_case
 from gate.model import outcomes
@@ -92,7 +92,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else reasons.new_benchmarks(evidence)
     fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
-    explanations = explanations_of(evidence, findings)
+    explanations, unprofiled = profiled(evidence, findings)
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
@@ -117,7 +117,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *_of_rules(subjects, policy, design, walked), *_about_no_case(evidence, policy),
         ],
         explanations=explanations,
-        unprofiled=unprofiled_of(evidence, explanations),
+        unprofiled=unprofiled,
         creep=crept.facts if crept is not None else None,
         controls=counted(findings),
     )  # fmt: skip
