@@ -105,8 +105,8 @@ class _Init:
 
         def say() -> None:
             if top_of(self._place) is None:
-                where = f"{visible(str(self._place))} is in no git repository: looking for benchmarks in all files below it"
-                self._err.write(f"perfgate: {where}; `--project DIR` names the folder of a project\n")
+                told = "is in no git repository: looking at all files below it; `--project DIR` names another folder"
+                self._err.write(f"perfgate: {visible(str(self._place))} {told}\n")
                 self._err.flush()
 
         timer = Timer(PATIENCE, say)

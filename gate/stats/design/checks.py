@@ -205,13 +205,13 @@ def dependence(
     """Test whether sessions, or builds within sessions, differ by more than what lies below them explains.
 
     Every treatment has a mean of its own, so no interaction of factors is taken for a session or build. Units of one
-    execution are averaged first. Builds are tested against the executions in them, within rounds where these hold several
-    builds: what the time of a round does to all of them is no build's luck. Sessions are tested against their builds, since
-    sessions of alike machines differ by the luck of their builds too, or against executions where a session has one
-    build. None where there is one session or build only, or each has one unit, so that nothing lies within it. Where
-    each treatment has one session or build, it cannot be separated from the treatment: the check has no statistic and
-    says so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's method 3), and a
-    sum of mean squares with Satterthwaite's degrees of freedom to test against.
+    execution are averaged first. Builds are tested against the executions in them, within rounds where these hold
+    several builds: what the time of a round does to all of them is no build's luck. Sessions are tested against their
+    builds, since sessions of alike machines differ by the luck of their builds too, or against executions where a
+    session has one build. None where there is one session or build only, or each has one unit, so that nothing lies
+    within it. Where each treatment has one session or build, it cannot be separated from the treatment: the check has
+    no statistic and says so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's
+    method 3), and a sum of mean squares with Satterthwaite's degrees of freedom to test against.
 
     Source: Searle, Casella and McCulloch, Variance Components, 1992, chapters 3 and 5.
     """

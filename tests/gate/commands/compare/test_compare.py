@@ -244,7 +244,10 @@ def test_what_is_said_beside_the_table(tmp_path: Path, monkeypatch: pytest.Monke
     said(4, head(1), head(1, benchmark="other"), f"{nothing}\n")
     # in the words of the columns
     files = [f"{n}={write(tmp_path / n, *head(1, benchmark=n))}" for n in "xyz"]
-    for which, told in ((files[:2], "y and x have no benchmark in common"), (files, "y has no benchmark in common with")):
+    for which, told in (
+        (files[:2], "y and x have no benchmark in common"),
+        (files, "y has no benchmark in common with"),
+    ):
         code, out, _ = run(*which, "--base", "y")
         assert (code, f"nothing to compare: {told}" in out) == (4, True)
     said(4, head(1), [], "\nnothing to compare: ")

@@ -58,7 +58,9 @@ def test_nested_sessions_and_builds_as_r_has_them() -> None:
     # library(nlme); anova(lm(Thickness ~ Lot/Wafer, Oxide)): mean squares 1289.3313492 on 7, 120.1666667 on 16,
     # 12.5694444 on 48; lots are sessions, wafers builds
     at = np.arange(72)
-    oxide = pd.DataFrame({"y": np.array(OXIDE, float), "session": at // 9, "round": at // 3, "build": at // 3, "execution": at})
+    oxide = pd.DataFrame(
+        {"y": np.array(OXIDE, float), "session": at // 9, "round": at // 3, "build": at // 3, "execution": at}
+    )
     build, session = found(oxide, [], "build"), found(oxide, [], "session")
     assert (build.units, build.check.df) == (24, [16, 48])
     assert (build.check.statistic, build.check.p) == (about(9.56022), about(5.0631e-10))
