@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import msgspec
 
+from gate import __version__
 from gate.checkout import refuse_tracked
 from gate.config.wrong import is_struct, shown, why_not
 from gate.model import SCHEMA, Execution, Record, Run, UserError
@@ -92,7 +93,8 @@ def read(path: str, data: bytes) -> Reading:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             record = _of_another_version(text)
             if record is None:
-                raise RecordError(path, number, _why(error, text)) from None
+                writers = [each.record.perfgate for each in records[:1] if isinstance(each.record, Run)]
+                raise RecordError(path, number, _why(error, text, ours=any(writers))) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
             raise RecordError(path, number, _newer(record.schema))
         _refuse_unusable(record, path, number)
@@ -143,11 +145,15 @@ def _of_another_version(text: bytes) -> Run | None:
         return None
 
 
+OLDER = f"it was changed, or an older perfgate than this ({__version__}) wrote it"
+
+
 def _newer(schema: int) -> str:
     return f"schema {schema} is newer than this perfgate reads ({SCHEMA}); use a newer perfgate"
 
 
-def _why(error: Exception, text: bytes) -> str:
+def _why(error: Exception, text: bytes, *, ours: bool) -> str:
+    """Say what is wrong with a line; ours: a perfgate began its file, which may have written other lines."""
     try:
         line = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -162,7 +168,8 @@ def _why(error: Exception, text: bytes) -> str:
     # whatever else is in it
     if kind is Run and isinstance(schema := line.get("schema"), int) and schema > SCHEMA:
         return _newer(schema)
-    return _wrong(kind, line) or str(error)
+    why = _wrong(kind, line) or str(error)
+    return f"{why}; {OLDER}: measure again" if ours or (kind is Run and "perfgate" in line) else why
 
 
 def _not_json(text: bytes) -> str:
