@@ -170,8 +170,8 @@ def _hyperfine(found: Found, text: str) -> Found:
         except ValueError:
             continue
         named |= {each: called[at] if at < len(called) else "" for at, each in enumerate(commands)}
-        if warmup := re.search(r"(?<!\S)(?:--warmup[ =]|-w[ =]?)(\d{1,3})(?!\S)", line):
-            warmups |= dict.fromkeys(commands, int(warmup[1]))
+        if asked := re.search(r"(?<!\S)(?:--warmup[ =]|-w[ =]?)(\d{1,3})(?!\S)", line):
+            warmups |= dict.fromkeys(commands, int(asked[1]))
     usable = [each for each in named if not re.search(r"[${}]", each)]
     rows = [Row(each, "left out: a variable completes it") for each in named if each not in usable]
     found = replace(found, rows=[*rows, *found.rows])
