@@ -124,7 +124,7 @@ def warnings_of(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWar
 def _beyond_warn(judged: Judged) -> Said | None:
     """Mark a change for the worse whose interval lies beyond `warn`, at the level of its look; the floor holds too."""
     found, subject, nominal = judged.estimated, judged.subject, judged.nominal
-    if subject.warn is None or nominal.low is None or nominal.high is None or found.hold:
+    if subject.warn is None or nominal.low is None or nominal.high is None or found.hold in ONLY_REPORTS:
         return None
     edge, change = 1 + subject.warn, abs(found.ratio.y - found.ratio.x)
     near = nominal.low if subject.lower else 1 / nominal.high if nominal.high > 0 else 0.0

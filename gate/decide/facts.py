@@ -210,7 +210,7 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
         if size > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0):
             what = quantity(f.metric, f.statistic)
             name = f.benchmark if what == "time" else f"{f.benchmark} {what}"
-            found.append((size, f"{name} is {amounts.size(ratio.estimate)} {amounts.direction(f, ratio.estimate)}"))
+            found.append((size, f"{name} is {amounts.moved(f, ratio.estimate)}"))
     several = sorted(found, key=lambda each: -each[0])
     return [Implausible(tuple(each for _, each in several))] if several else []
 

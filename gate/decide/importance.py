@@ -76,6 +76,14 @@ def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[
     return [curve for curve in curves if curve.effects]
 
 
+def profiled(evidence: Evidence, findings: Sequence[Finding]) -> tuple[list[Explanation], list[Unprofiled]]:
+    """Explain what is slower, or may be; `perfgate explain` may have profiled more, of which it tells itself."""
+    slower = {_place(each) for each in findings if each.verdict in _EXPLAINED_FIRST}
+    explanations = explanations_of(evidence, findings)
+    found = [each for each in explanations if _place(each) in slower]
+    return found, [each for each in unprofiled_of(evidence, explanations) if _place(each) in slower]
+
+
 def explanations_of(evidence: Evidence, findings: Sequence[Finding]) -> list[Explanation]:
     """Explain each benchmark that has a profile of both sides, regressions first; pure.
 

@@ -39,7 +39,7 @@ from gate.decide.facts import (
     stopped_by,
 )
 from gate.decide.futility import detectable, in_sight, unseen
-from gate.decide.importance import curves_of, explanations_of, unprofiled_of
+from gate.decide.importance import curves_of, profiled
 from gate.decide.looks import (
     Judged,
     beyond,
@@ -146,7 +146,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else reasons.new_benchmarks(evidence)
     fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
-    explanations = explanations_of(evidence, findings)
+    explanations, unprofiled = profiled(evidence, findings)
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
@@ -171,7 +171,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *of_rules(subjects, policy, design, walked), *about_no_case(evidence, policy),
         ],
         explanations=explanations,
-        unprofiled=unprofiled_of(evidence, explanations),
+        unprofiled=unprofiled,
         creep=crept.facts if crept is not None else None,
         controls=counted(findings),
     )  # fmt: skip

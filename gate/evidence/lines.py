@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from gate import __version__
 from gate.config.wrong import is_struct, shown, why_not
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import LARGEST, beyond, out_of_bounds, why_out_of_bounds
@@ -85,13 +86,19 @@ def of_another_version(text: bytes) -> Run | None:
         return None
 
 
+OLDER = f"it was changed, or an older perfgate than this ({__version__}) wrote it"
+
+
 def newer(schema: int) -> str:
     """Say that a schema is one of later versions."""
     return f"schema {schema} is newer than this perfgate reads ({SCHEMA}); use a newer perfgate"
 
 
-def why_wrong(error: Exception, text: bytes) -> str:
-    """Say what is wrong with a line that is no record of a known type."""
+def why_wrong(error: Exception, text: bytes, *, ours: bool) -> str:
+    """Say what is wrong with a line that is no record of a known type.
+
+    ours: a perfgate began its file, which may have written other lines.
+    """
     try:
         line = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -106,7 +113,8 @@ def why_wrong(error: Exception, text: bytes) -> str:
     # whatever else is in it
     if kind is Run and isinstance(schema := line.get("schema"), int) and schema > SCHEMA:
         return newer(schema)
-    return _wrong(kind, line) or str(error)
+    why = _wrong(kind, line) or str(error)
+    return f"{why}; {OLDER}: measure again" if ours or (kind is Run and "perfgate" in line) else why
 
 
 def _not_json(text: bytes) -> str:

@@ -74,7 +74,8 @@ def read(path: str, data: bytes) -> Reading:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             record = of_another_version(text)
             if record is None:
-                raise RecordError(path, number, why_wrong(error, text)) from None
+                writers = [each.record.perfgate for each in records[:1] if isinstance(each.record, Run)]
+                raise RecordError(path, number, why_wrong(error, text, ours=any(writers))) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
             raise RecordError(path, number, newer(record.schema))
         refuse_unusable(record, path, number)
@@ -252,7 +253,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-" and (found := _results(path)):
             results += found
             continue
-        name, data = _bytes(path)
+        name, data = file_bytes(path)
         if path == "-" and not is_ours(data):
             from gate.evidence.foreign import first_unknown, standard_input
 
@@ -346,7 +347,8 @@ def _is_kept(path: str) -> bool:
     return path.startswith("git:") and not Path(path).exists()
 
 
-def _bytes(path: str) -> tuple[str, bytes]:
+def file_bytes(path: str) -> tuple[str, bytes]:
+    """Return the name and the bytes, unpacked, of one of the paths that read_inputs takes; raises what that does."""
     if path == "-":
         return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
     if _is_kept(path):

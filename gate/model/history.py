@@ -90,7 +90,8 @@ class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
     controls: Controls | None = None
     """Base's odd starts against its even ones; None: there were none, or an older perfgate wrote the record."""
     raw: list[str]
-    """"sha256:..." of each measurements file, so that who keeps them can prove which they are."""
+    """"sha256:..." of each measurements file, unpacked, without its profiles (`perfgate explain` adds them later), so
+    that who keeps them can prove which they are."""
     changes: list[Change]
 
     @property

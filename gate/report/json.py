@@ -12,6 +12,7 @@ import msgspec
 from gate.codes import Exit
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
+from gate.evidence.records import OLDER
 from gate.model import REPORT_SCHEMA, Finding, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
 from gate.model.reasons import WITHOUT_NUMBERS, Because
@@ -136,7 +137,8 @@ def read(text: str | bytes) -> Report:
         gate = {key: value for key, value in report.policy.gate.items() if key != "floor"}
         parse(from_tables({**(report.run.settings or {}), "gate": gate}, "its rules"), lenient=True, checked=False)
     except (msgspec.ValidationError, UserError) as error:
-        raise ReportError(f"not a report of perfgate: {error}") from None
+        cure = f"{OLDER}: decide its measurements again with `perfgate decide`"
+        raise ReportError(f"not a report of perfgate as it is: {error}; {cure}") from None
     if report.exit_code not in EXIT_CODES[report.verdict]:
         raise ReportError(f'its exit code {report.exit_code} does not go with its verdict "{report.verdict}"')
     return report

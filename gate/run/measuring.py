@@ -17,6 +17,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.types import Builds, Config
 from gate.evidence.records import MEASUREMENTS, Appender
 from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind
+from gate.model.records import Stop
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, Started, settled, started, tried
@@ -38,7 +39,7 @@ from harness.errors import LockError
 from harness.host.fitness.counters import state
 from harness.host.fitness.examination import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
-from harness.loop.measure import Loop, Measured
+from harness.loop.measure import Append, Loop, Measured
 from harness.loop.turns import Lengths, Turns
 from harness.process.budget import Budget
 from harness.source.base_and_head import Sources
@@ -255,6 +256,12 @@ class Measuring:
                 # a change that no benchmark can notice is to be proved so, also where compiling both sides takes the
                 # budget: head's build and the proofs may take as long beyond it as base's build took
                 budget.allow(budget.used)
+            begin = HostState(when="begin", session=job.session, time=now(), state=state())
+            if not records:
+                append(_with_warnings(job.run, trees.warnings), begin)
+            # a resumed run begins with what it adds: of one that is finished, nothing is said about today's machine
+            waiting = [begin] if records else []
+            adding = _led(waiting, append)
             settings = job.project.settings
             after_round = looking(job.run, settings.rules) if looking else None
             progress = stack.enter_context(closing(self._progress(job, budget, early=after_round is not None)))
@@ -262,25 +269,23 @@ class Measuring:
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
             loop = Loop(
                 job.rounds, benchmarks, made.builder, executions,
-                strictly(job, append) if self._options.strict else append, records=records, after_round=after_round,
+                strictly(job, adding) if self._options.strict else adding, records=records, after_round=after_round,
                 progress=progress, unproved=_unproved(job), turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
                 begun=begun,
             )  # fmt: skip
-            if not records:
-                append(_with_warnings(job.run, trees.warnings))
-            append(HostState(when="begin", session=job.session, time=now(), state=state()))
             loop.fail(base.failures)
             measured = loop.run(cut)
             loop.fail(base.of_head)
             aside = dict(budget.aside)
-            append(
-                HostState(
-                    when="end", session=job.session, time=now(), state=state(), stop=measured.stop,
-                    rounds=measured.rounds, cut=measured.cut, unproved=dict(measured.unproved),
-                    seconds=budget.elapsed, probe=aside.pop("probe", None), aside=aside,
-                )
-            )  # fmt: skip
+            if not waiting or measured.stop != _stop_of(records, job.session):
+                adding(
+                    HostState(
+                        when="end", session=job.session, time=now(), state=state(), stop=measured.stop,
+                        rounds=measured.rounds, cut=measured.cut, unproved=dict(measured.unproved),
+                        seconds=budget.elapsed, probe=aside.pop("probe", None), aside=aside,
+                    )
+                )  # fmt: skip
             if explains and settings.rules.gate.explain:
                 progress.close()
                 self._explain(made, append, measured)
@@ -345,6 +350,23 @@ class Measuring:
         if not self._quiet and not self._one_of_many:
             for line in lines:
                 say_line(self._err, line)
+
+
+def _led(waiting: list[HostState], append: Append) -> Append:
+    """Append what waits before the first records that follow."""
+
+    def adding(*records: Record) -> None:
+        if records:
+            append(*waiting, *records)
+            waiting.clear()
+
+    return adding
+
+
+def _stop_of(records: Sequence[Record], session: int) -> Stop | None:
+    """Return why measuring ended before; None: it did not, but was interrupted."""
+    own = [each.stop for each in records if isinstance(each, HostState) and each.session == session]
+    return own[-1] if own else None
 
 
 def _shared(job: Job) -> dict[Side, list[str]]:

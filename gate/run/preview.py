@@ -37,7 +37,7 @@ def announce(job: Job) -> str:
     if least < most and isinstance(planned, Builds) and planned.max is None and expected_seconds(job, 1) is None:
         # as many as the budget holds, which nobody knows yet
         builds = f"{least} {top}s or more"
-    return f"{compared}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} of each, {expected(job)}"
+    return f"{compared}: {' x '.join((plural(both, 'benchmark'), builds, repeats(job)))} of each, {expected(job)}"
 
 
 def _top(job: Job) -> str:
@@ -45,7 +45,7 @@ def _top(job: Job) -> str:
     return "build" if job.project.folder is None else "round"
 
 
-def _repeats(job: Job) -> str:
+def repeats(job: Job) -> str:
     """Say how often a build of a side is measured; what goes start by start apart, where not all does."""
     plan = job.project.settings.rules.plan
     by_rounds = f"{plural(plan.executions, 'start')} x {plural(plan.iterations, 'value')}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,15 +18,16 @@ from gate.decide.estimates import estimates, subjects_of
 from gate.decide.looks import side_summary
 from gate.decide.report import Decided
 from gate.evidence.lines import Located
+from gate.evidence.records import file_bytes
 from gate.model import HostState, Run, SideSummary, UserError, Variance
 from gate.model.case import case_id
 from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
+from gate.model.profile import Profile, Unprofiled
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, Rounded
 from gate.store.history_records import is_sha
 from gate.store.ref import Git
 from gate.units import nominal_gib
-from gate.writing.phrases import unread
 
 _FACTS = ("os", "kernel", "machine", "cpu", "cores", "affinity")
 """Of a run line's host. Its name and boot are left out, and any other key, which may hold a name too."""
@@ -115,13 +118,7 @@ def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[Hi
         UserError: nothing of it can be recorded, or its measurements cannot be read again.
     """
     base, head = commits_of(decided)
-    report, raw = decided.report, []
-    for file in decided.inputs.files:
-        try:
-            with file.open("rb") as opened:
-                raw.append(f"sha256:{hashlib.file_digest(opened, 'sha256').hexdigest()}")
-        except OSError as error:
-            raise UserError(f"{file}: {unread(error)}") from None
+    report, raw = decided.report, [_hash_of(file, decided.inputs.records) for file in decided.inputs.files]
     if not raw:
         raise UserError("standard input: a record names its measurements by their hash: give their file")
     # estimate what was decided, over all of its rounds
@@ -164,6 +161,15 @@ def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[Hi
         changes=sorted(changes, key=lambda change: case_id(change, change.statistic)),
     )
     return record, sorted(left_out)
+
+
+def _hash_of(file: Path, records: Iterable[Located]) -> str:
+    """Return the hash of a file's lines without the profiles: `explain` may append them to a run that is recorded."""
+    own = (each for each in records if isinstance(each.record, (Profile, Unprofiled)) and each.path == str(file))
+    explaining = {each.line for each in own}
+    _, data = file_bytes(str(file))
+    kept = (line for number, line in enumerate(io.BytesIO(data), 1) if number not in explaining)
+    return f"sha256:{hashlib.sha256(b''.join(kept)).hexdigest()}"
 
 
 def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:

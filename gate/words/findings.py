@@ -162,8 +162,8 @@ def _changed(finding: Finding, *, verb: bool = False) -> str:
         return f"{name}{zero or 'has no ratio'}{within}" if verb or named or zero else f"no ratio{within}"
     if ratio == 1 and not verb:
         return f"no change in {named}" if named else f"no change{within}"
-    size, direction = numbers.in_points(finding, amounts.size(ratio)), amounts.direction(finding, ratio)
-    changed = f"{'is ' * verb}{size} {direction}" if ratio != 1 else "has no change"
+    moved = numbers.in_points(finding, amounts.moved(finding, ratio))
+    changed = f"{'is ' * verb}{moved}" if ratio != 1 else "has no change"
     return f"{name}{changed}{within}"
 
 
@@ -201,11 +201,10 @@ def _spread(finding: Finding) -> str:
         return f" (at least {_size(finding, end)}{note})"
     if ratio.kind != "bounded" or low is None or high is None:
         return f" ({numbers.interval(ratio)}{note})"
-    signs = [amounts.direction(finding, end) for end in (low, high)]
-    sizes = [_size(finding, end) for end in (low, high)]
     if low < 1 < high:
-        return f" ({sizes[0]} {signs[0]} to {sizes[1]} {signs[1]}{note})"
-    shown = sizes if low >= 1 else sizes[::-1]
+        both = [amounts.moved(finding, end, _nearest(finding, end)) for end in (low, high)]
+        return f" ({' to '.join(both)}{note})"
+    shown = [_size(finding, end) for end in ((low, high) if low >= 1 else (high, low))]
     return f" ({' to '.join(shown)}{note})"
 
 
@@ -216,7 +215,15 @@ def _is_above(finding: Finding) -> bool:
 
 def _size(finding: Finding, end: float) -> str:
     """Write how far an end is from no change, so that it does not read like a threshold that it is not."""
-    return amounts.size(end, finding.threshold if end > 1 else 1 - _inverse(finding))
+    if end > 1 and known(finding.ratio.estimate) and finding.ratio.estimate >= amounts.FACTORS:
+        # as the change is written
+        return amounts.factor(end)
+    return amounts.size(end, _nearest(finding, end))
+
+
+def _nearest(finding: Finding, end: float) -> float:
+    """Return the size of the threshold on the side of an end."""
+    return finding.threshold if end > 1 else 1 - _inverse(finding)
 
 
 def _inverse(finding: Finding) -> float:
@@ -297,8 +304,7 @@ def from_columns(case: Finding | Recorded) -> str:
     shown = head / base
     if abs(math.log(shown / ratio)) < _SEEN:
         return ""
-    change = format_share(shown - 1, sign=True)
-    return f"mean of pairs; the columns alone give {change}"
+    return f"mean of pairs; the columns alone give {amounts.changed(shown)}"
 
 
 def apart(finding: Finding) -> str:

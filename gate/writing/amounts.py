@@ -57,14 +57,37 @@ def direction(case: Measured, ratio: float) -> str:
     return more if ratio > 1 else less
 
 
+def moved(case: Measured, ratio: float, limit: float = math.nan) -> str:
+    """Write a change with its direction: "5.1% slower", "12x as slow"; limit: as of size."""
+    way = direction(case, ratio)
+    return f"{size(ratio, limit)} {way if ratio < FACTORS else _AS[way]}"
+
+
+_AS = {"slower": "as slow", "higher": "as high"}
+FACTORS = 10.0
+"""From this ratio on a change is written as a factor: percent of such size are counted, and not read."""
+_COUNTED = 1e9
+
+
+def factor(ratio: float) -> str:
+    """Write a ratio as a factor: "12.5x", "1,205,062x", "1.2e+12x"."""
+    if ratio >= _COUNTED:
+        return f"{ratio:.2g}x"
+    return f"{ratio:,.0f}x" if ratio >= 99.95 else f"{ratio:.1f}".removesuffix(".0") + "x"
+
+
 def changed(ratio: float) -> str:
-    """Write a ratio as a change: "+5.1%"."""
+    """Write a ratio as a change: "+5.1%", "12.5x"."""
+    if ratio >= FACTORS:
+        return factor(ratio)
     # what is left of it is not nothing, which "-100%" would say
     return f"-{format_confidence(1 - ratio)}" if 0 < ratio < 0.0005 else format_share(ratio - 1, sign=True)
 
 
 def size(ratio: float, limit: float = math.nan) -> str:
     """Write a change without its direction: "5.1%"; with more digits where it would read like a limit it is not."""
+    if ratio >= FACTORS:
+        return factor(ratio)
     share = abs(ratio - 1)
     text = format_share(share)
     if text != format_share(limit) or math.isclose(share, limit, rel_tol=1e-9):

@@ -157,7 +157,8 @@ def test_sessions_and_builds_that_do_not_differ_are_seldom_told(build: float) ->
         y = 20 + rows[:, 3] + 2 * rows[:, 2] + build * rng.normal(size=18)[builds] + rng.normal(size=len(rows))
         units = pd.DataFrame({"y": y, "f0": rows[:, 3], "f1": rows[:, 2], "session": rows[:, 0], "build": builds})
         for level in said:
-            found = dependence(units.assign(execution=np.arange(len(rows))), factors, level)
+            own = units.assign(round=builds // 2, execution=np.arange(len(rows)))
+            found = dependence(own, factors, level)
             said[level] += found is not None and not found.check.holds
     assert not above(said["session"] / trials, 0.05, trials)
     if build:

@@ -33,7 +33,7 @@ from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name
-from gate.run.preview import expected, write_preview
+from gate.run.preview import expected, repeats, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import records_of
@@ -88,12 +88,9 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
             remember_outputs(project.repository, [path])
             # found out now whether it can be written, not after an hour of measuring
             Sessions(path).require()
-        plan = job.project.settings.rules.plan
-        benchmarks = len(job.project.settings.benchmarks["head"])
-        numbers = (benchmarks, len(job.rounds), plan.executions, plan.iterations)
-        nouns = ("benchmark", "build", "start", "value")
-        counts = " x ".join(plural(count, noun) for count, noun in zip(numbers, nouns, strict=True) if count)
-        what = f"{commit(job.run.head)} against itself: {counts} of each, {expected(job)}"
+        benchmarks = plural(len(job.project.settings.benchmarks["head"]), "benchmark")
+        counts = f"{benchmarks} x {plural(len(job.rounds), 'build')} x {repeats(job)} of each"
+        what = f"{commit(job.run.head)} against itself: {counts}, {expected(job)}"
         run.begin(job, [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))])
         job = run.measure(job).job
         return _conclude(job, project.settings.rules, path, outputs, out, err)

@@ -184,6 +184,8 @@ def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projec
     gathered = gather(
         [Located(run, "", 0), *kept], policy.config, one=twice, separate=not head.ours, studied=False
     )  # fmt: skip
+    # nor is there anything between a file and itself, whatever is known of its values
+    one = twice or (not base.ours and base.pieces == head.pieces and base.values == head.values)
     evidence = msgspec.structs.replace(
         gathered,
         run=Run(base=base.commit, head=head.commit),
@@ -194,8 +196,8 @@ def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projec
         looks=[],
         warnings=[*_warnings(base, head), *build_warnings(gathered.builds, None)],
     )
-    repeated = one_measurement() in gathered.failures
-    doubtful = [warning for warning in gathered.warnings if warning == SAME_VALUES]
+    one = one or one_measurement() in gathered.failures
+    doubtful = [warning for warning in gathered.warnings if warning == SAME_VALUES and not one]
     shown = {None, *(c.benchmark for c in evidence.cases)}
     shown |= {r.record.benchmark for r in records if isinstance(r.record, Unsampled)}
     of_shown = [] if twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
@@ -209,8 +211,8 @@ def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projec
         unlike=unlike,
         chief=frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided),
         cautions=[*doubtful, *side_differences(of_shown, projection.named)],
-        alike=repeated or twice or bool(doubtful),
-        same=repeated,
+        alike=one or bool(doubtful),
+        same=one,
     )
 
 

@@ -12,6 +12,7 @@ import msgspec
 from gate.commands.compare.keys import FULL, Filter, Item, Value, is_of_name, require_known, value_of, without
 from gate.config.rules import matches
 from gate.evidence import records as measurements
+from gate.evidence.aggregates import BENCHMARK
 from gate.evidence.foreign import (
     Level,
     Named,
@@ -30,6 +31,7 @@ from gate.formats.parts.reading import Reading, named_alike, read, recognised
 from gate.formats.parts.source import Source
 from gate.model import Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.model.case import canonical
+from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings.measured import torn_line
 from gate.writing.phrases import none_of
 
@@ -250,7 +252,20 @@ def _lines(
         elif isinstance(record, Failure):
             yield from _failed(record, located, piece, projection)
         elif not projection.by:
+            if isinstance(record, Build) and projection.filter is not None:
+                located = Located(_filtered(record, piece, projection.filter), located.path, located.line)
             yield (), located
+
+
+def _filtered(record: Build, piece: Piece, wanted: Filter) -> Build:
+    """Leave of a build the sizes and the time that are wanted: they have rows, too."""
+
+    def test(name: str, metric: str, unit: str) -> bool:
+        return wanted.test(Item(name, record.factors, piece.name, piece.label or "", record.side, metric, unit))
+
+    sizes = {path: size for path, size in record.sizes.items() if test(path, SIZE, "B")}
+    seconds = record.seconds if test(BENCHMARK, BUILD_TIME, "s") else None
+    return msgspec.structs.replace(record, sizes=sizes, seconds=seconds)
 
 
 def _failed(record: Failure, located: Located, piece: Piece, projection: Projection) -> Iterator[tuple[Value, Located]]:

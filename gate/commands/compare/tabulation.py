@@ -21,7 +21,6 @@ from gate.decide.policy import policy_of
 from gate.decide.report import decide_by
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
-from gate.evidence.doubtful import one_measurement
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.model import SIDES, Evidence, Execution, Failure, Report, Run
@@ -33,7 +32,7 @@ from gate.planning.deciding import next_plan
 from gate.units import plural
 from gate.words import failures, reports
 from gate.writing.amounts import known
-from gate.writing.phrases import listed, named
+from gate.writing.phrases import joined, listed, named
 from gate.writing.plain import clip, visible
 
 
@@ -204,7 +203,6 @@ def varied(columns: Sequence[Chosen], projection: Projection) -> list[str]:
     return [f"values vary in {listed(list(map(visible, found)), _KEYS)}"] if found else []
 
 
-_ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"
 _EARLY = (
     "measured with early stopping: intervals here treat the number of builds as fixed, so they cover somewhat less; "
     "`perfgate decide` allows for it"
@@ -222,8 +220,9 @@ def cautions(sides: Sequence[Compared], titles: Sequence[str]) -> list[str]:
     """Say what all changes rest on: first what is of single columns."""
     told: list[str] = []
     for side in sides:
-        one = [_ONE] if side.twice or (side.same and len(sides) > 1) else []
-        told += [_title(side, titles) + each for each in (*one, *(each.sentence() for each in side.cautions))]
+        if side.same and len(sides) > 1:
+            told.append(f"{side.base.title} and {side.head.title} are the same measurements: every ratio is 1")
+        told += [_title(side, titles) + each.sentence() for each in side.cautions]
     if any(side.apart and not side.alike for side in sides):
         told.append(MEASURED_SEPARATELY.text)
     if any(not side.of_one_run and (stops_early(side.base) or stops_early(side.head)) for side in sides):
@@ -266,8 +265,10 @@ def _failures(found: Sequence[Failure]) -> Iterator[str]:
 
 def nothing(table: Table, sides: Sequence[Compared]) -> str:
     """Say that there is nothing to compare."""
+    every = [column.title for column in table.columns]
+    titles = [every[table.base], *(title for place, title in enumerate(every) if place != table.base)]
     if sides and all(side.same for side in sides):
-        return one_measurement().status
+        return f"{joined(titles)} are the same measurements"
     if any(change for row in table.rows for change in row.changes) or (len(table.columns) == 1 and table.rows):
         return ""
     if table.identical:
@@ -275,6 +276,9 @@ def nothing(table: Table, sides: Sequence[Compared]) -> str:
     if len(table.columns) == 1:
         return "no values"
     if any(side.unlike for side in sides):
-        return "what base and head have in common is in other units or directions"
+        return f"what {joined(titles)} have in common is in other units or directions"
     failed = any(side.evidence.failures for side in sides)
-    return f"base and head have no benchmark in common{' that did not fail' if failed else ''}"
+    shared = f"benchmark in common{' that did not fail' if failed else ''}"
+    if len(titles) == 2:
+        return f"{joined(titles)} have no {shared}"
+    return f"{titles[0]} has no {shared} with {joined(titles[1:])}"

@@ -21,7 +21,7 @@ from gate.config.commands import paths_named
 from gate.config.types import Config
 from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
-from gate.decide.futility import detectable
+from gate.decide.futility import at_look, detectable
 from gate.decide.looks import walk
 from gate.decide.policy import policy_at
 from gate.decide.report import Decided, decide_by
@@ -302,12 +302,17 @@ def _with_head(project: Project, change: Callable[[Config], Config]) -> Project:
 
 
 def _sizes(decided: Decided) -> dict[str, float]:
-    """Give by benchmark the smallest slowdown that this run would have called, as a share."""
+    """Give by benchmark the smallest slowdown that this gate would have called, as a share.
+
+    What would not have ended this run early is measured on, to the last look; what the budget ended has no later one.
+    """
     subjects = subjects_of(decided.evidence, decided.policy)
     design = design_of(decided.evidence, decided.policy, subjects)
     found = {each.benchmark: each.detectable for each in decided.report.findings if each.detectable is not None}
     for judged in walk(subjects, design).judged:
-        size, name = detectable(judged.estimated, design), judged.subject.case.benchmark
+        found_at, name = judged.estimated, judged.subject.case.benchmark
+        on = design.looks and decided.report.stopped is None
+        size = at_look(found_at, design, len(design.looks) - 1) if on else detectable(found_at, design)
         if size is not None:
             found[name] = min(size, found.get(name, size))
     return found

@@ -13,6 +13,7 @@ from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.explain.command import Options
 from gate.config.rules import matches
+from gate.decide.importance import explanations_of, unprofiled_of
 from gate.decide.report import Decided
 from gate.document.terminal import screen
 from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
@@ -54,13 +55,15 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     decided = _decided(source)
     names = _names(decided.report, options.explain.benchmarks)
     report = decided.report
-    explained = {each.benchmark for each in report.explanations}
-    lacking = [name for name in names if name not in explained]
+    every = explanations_of(decided.evidence, report.findings)
+    lacking = [name for name in names if name not in {each.benchmark for each in every}]
     if lacking:
-        _profile(source, decided.report, lacking, outputs, err)
+        _profile(source, report, lacking, outputs, err)
         decided = _decided(source)
-    explanations = [each for each in decided.report.explanations if each.benchmark in names]
-    unprofiled = [each for each in decided.report.unprofiled if each.benchmark in names]
+        every = explanations_of(decided.evidence, decided.report.findings)
+    # also of what is not slower
+    explanations = [each for each in every if each.benchmark in names]
+    unprofiled = [each for each in unprofiled_of(decided.evidence, every) if each.benchmark in names]
     shown = replace(decided, report=replace(decided.report, explanations=explanations, unprofiled=unprofiled))
     write_asked(shown, outputs)
     found, failed = shown.report, not names and report.verdict == "error"

@@ -116,7 +116,9 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if found is None:
         wanting = programs[0] if programs else None
         measured = placeholder() if wanting is None else program(_made(tree, wanting), None)
-        found = Found("cargo", "Cargo.toml, without benches or tests", [measured], f"cargo build --release {_TARGET}")
+        # what it has may be left out, and the rows say so
+        lacks = "Cargo.toml, without benches or tests that can be measured"
+        found = Found("cargo", lacks, [measured], f"cargo build --release {_TARGET}")
     return _with_lock(tree, replace(found, rows=[*found.rows, *rows], place=packages[0][0]["place"]))
 
 

@@ -147,6 +147,7 @@ def _only(found: Found, names: set[str]) -> Found:
 def _hyperfine(found: Found, text: str) -> Found:
     """Measure the commands that a script gives to hyperfine, but none that a variable or parameter completes."""
     named: dict[str, str] = {}
+    warmups: dict[str, int] = {}
     for line in re.findall(r"\bhyperfine\b(?=\s)([^\n]*)", text):
         reader = shlex.shlex(line, posix=True, punctuation_chars=True)
         reader.whitespace_split = True
@@ -169,6 +170,8 @@ def _hyperfine(found: Found, text: str) -> Found:
         except ValueError:
             continue
         named |= {each: called[at] if at < len(called) else "" for at, each in enumerate(commands)}
+        if asked := re.search(r"(?<!\S)(?:--warmup[ =]|-w[ =]?)(\d{1,3})(?!\S)", line):
+            warmups |= dict.fromkeys(commands, int(asked[1]))
     usable = [each for each in named if not re.search(r"[${}]", each)]
     rows = [Row(each, "left out: a variable completes it") for each in named if each not in usable]
     found = replace(found, rows=[*rows, *found.rows])
@@ -178,4 +181,7 @@ def _hyperfine(found: Found, text: str) -> Found:
     measured = [Measured(n, each, rank=Rank.BENCHMARK) for n, each in zip(names, usable, strict=True)]
     # what shortens a library's own benchmarks is not for a whole run
     environment = {name: value for name, value in found.environment.items() if name != "NODE_OPTIONS"}
-    return replace(found, benchmarks=measured, amount=None, environment=environment)
+    found = replace(found, benchmarks=measured, amount=None, environment=environment)
+    # one number for all: more of it than a command was given harms nothing
+    warmup = max((warmups[each] for each in usable if each in warmups), default=None)
+    return found if warmup is None else replace(found, amount=replace(found.plan, warmup=warmup))

@@ -8,12 +8,14 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import chdir
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from threading import Timer
 from typing import Any, TextIO
 
+from gate.checkout import top_of
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init import c_sources, cargo, cmake, go, jmh, make, npm, python, scripts
@@ -45,6 +47,8 @@ from harness.source.git import git_of
 
 FILE = "perfgate.toml"
 _ATTEMPTS = 3
+PATIENCE = 3.0
+"""Seconds without a word."""
 _ROWS = 10
 """Of the table of what was seen."""
 
@@ -74,9 +78,10 @@ class _Init:
         try:
             self._refuse()
             former = read_former(options.former) if options.former is not None else None
-            tree = read_tree(self._place)
-            with asked(tree) as ask:
-                found = choose(tree, ask, options.kind or (former.kind if former else None))
+            with self._looking():
+                tree = read_tree(self._place)
+                with asked(tree) as ask:
+                    found = choose(tree, ask, options.kind or (former.kind if former else None))
             if former is not None:
                 found = same(found, former)
             self._write(tree, found, force=options.force)
@@ -93,6 +98,24 @@ class _Init:
         last = [f"missing: {name or 'the build'}: {reason(text)}" for name, text in missing.items()]
         self._say(*last, "", "next:" if missing else "also:", *self._next("", failed=bool(missing)))
         return Exit.ERROR if missing else Exit.PASS
+
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Say where it looks, if that takes longer than somebody waits who called it in the wrong place."""
+
+        def say() -> None:
+            if top_of(self._place) is None:
+                told = "is in no git repository: looking at all files below it; `--project DIR` names another folder"
+                self._err.write(f"perfgate: {visible(str(self._place))} {told}\n")
+                self._err.flush()
+
+        timer = Timer(PATIENCE, say)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _say(self, *lines: str) -> None:
         # a hostile file name must not reach the terminal as it is

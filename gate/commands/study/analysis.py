@@ -190,7 +190,7 @@ def _other_scale(observed: Observed, method: Method, linear: LinearModel | None,
     )
     where = f"On the {'log' if other.scale == 'log' else 'plain'} scale"
     if here == there:
-        return f"{where} the same terms of the linear model are clear."
+        return f"{where} {'the same terms' if here else 'no terms either'} of the linear model are clear."
     named = (("clear too", there, here), ("not clear", here, there))
     told = [f"{text}: {', '.join(t for t in own if t not in rest)}" for text, own, rest in named if {*own} - {*rest}]
     return f"{where} other terms of the linear model are clear ({'; '.join(told)})."

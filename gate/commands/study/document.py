@@ -248,8 +248,14 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Iterator[
         ],
         "Quantile regression with all interactions: what each factor adds at each quantile of the values. It "
         f"assumes no distribution. Values of one {found.cluster} may depend on each other; the intervals count "
-        f"{found.clusters} {found.cluster}s as clusters.",
+        f"{found.clusters} {found.cluster}s as clusters." + (_IID.format(found.cluster) if first.iid else ""),
     )
+
+
+_IID = (
+    " Those under iid treat all values as independent. Where values of one {} are alike, they tell less than as many "
+    "independent ones, so those intervals are too narrow."
+)
 
 
 def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Section]:

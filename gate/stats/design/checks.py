@@ -205,18 +205,20 @@ def dependence(
     """Test whether sessions, or builds within sessions, differ by more than what lies below them explains.
 
     Every treatment has a mean of its own, so no interaction of factors is taken for a session or build. Units of one
-    execution are averaged first. Builds are tested against the executions in them; sessions against their builds, since
-    sessions of alike machines differ by the luck of their builds too, or against executions where a session has one
-    build. None where there is one session or build only, or each has one unit, so that nothing lies within it. Where
-    each treatment has one session or build, it cannot be separated from the treatment: the check has no statistic and
-    says so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's method 3), and a
-    sum of mean squares with Satterthwaite's degrees of freedom to test against.
+    execution are averaged first. Builds are tested against the executions in them, within rounds where these hold
+    several builds: what the time of a round does to all of them is no build's luck. Sessions are tested against their
+    builds, since sessions of alike machines differ by the luck of their builds too, or against executions where a
+    session has one build. None where there is one session or build only, or each has one unit, so that nothing lies
+    within it. Where each treatment has one session or build, it cannot be separated from the treatment: the check has
+    no statistic and says so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's
+    method 3), and a sum of mean squares with Satterthwaite's degrees of freedom to test against.
 
     Source: Searle, Casella and McCulloch, Variance Components, 1992, chapters 3 and 5.
     """
     names = [f"f{i}" for i in range(len(factors))]
-    means = units.groupby([*names, "session", "build", "execution"], sort=True, observed=True)["y"].mean().reset_index()
-    session, build = (means[name].to_numpy(dtype=np.int64) for name in ("session", "build"))
+    levels = ["session", "round", "build"]
+    means = units.groupby([*names, *levels, "execution"], sort=True, observed=True)["y"].mean().reset_index()
+    session, round_, build = (means[name].to_numpy(dtype=np.int64) for name in levels)
     codes = [means[name].to_numpy(dtype=np.int64) for name in names]
     treatments = groups(np.zeros(len(means), dtype=np.int64), *codes)
     sessions, builds = groups(session), groups(session, build)
@@ -225,7 +227,9 @@ def dependence(
     if own.count < 2 or own.count == len(y):
         return None
     left = y - treatments.means(y)
-    test = _test(level, left, treatments, _adjusted(left, treatments, sessions), _adjusted(left, treatments, builds))
+    rounds = groups(session, round_)
+    held = rounds if level == "build" and rounds.count < builds.count else sessions
+    test = _test(level, left, treatments, _adjusted(left, treatments, held), _adjusted(left, treatments, builds))
     name = f"F test of {level}s"
     if isinstance(test, str):
         check = Check(name=name, statistic=None, df=[], p=None, holds=True, words=test)
@@ -271,6 +275,8 @@ def _test(
     level: Between, left: Array, treatments: Groups, sessions: _Adjusted, builds: _Adjusted
 ) -> tuple[float, float, float, float] | str:
     """Test builds against the executions in them, sessions against builds and executions; else say why it cannot be.
+
+    sessions: of the test of builds, the rounds that hold several of them.
 
     Returned are F, both its degrees, and the share of the sum of squares that treatments leave which is between groups
     beyond chance.

@@ -174,6 +174,9 @@ def test_a_change_beyond_warn_is_marked_and_passes(better: str, worse: float, fl
     assert found.exit_code == 0
     said = "worse by more than the 1% from which the rules warn"
     assert texts(found.findings[0].warnings, "beyond-warn") == [said] * marked
+    # a mark never fails, so it needs no more builds than its interval: a run may be settled before min_builds
+    few = report(timed(head, 0.001, count=4), gate=gate, **metric(better=better))
+    assert (few.exit_code, texts(few.findings[0].warnings, "beyond-warn")) == (0, [said] * marked)
 
 
 def test_what_can_never_be_said_is_refused() -> None:

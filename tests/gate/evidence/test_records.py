@@ -91,6 +91,16 @@ def test_a_bad_line_is_named(line: str, why: str) -> None:
     assert not re.search("Expected|Invalid|required field|malformed|truncated|array|str\\b|int\\b", str(caught.value))
 
 
+def test_a_line_of_an_older_form_is_called_older_in_a_file_of_ours() -> None:
+    bad = '{"type":"build","side":"base","build":0,"full":"x"}\n'
+    for run, older in (('{"type":"run","perfgate":"0.9"}\n', True), ('{"type":"run"}\n', False)):
+        with pytest.raises(RecordError, match='full: expected an object, got "x"') as caught:
+            read("x", (run + bad).encode())
+        assert ("an older perfgate" in str(caught.value)) is older
+    with pytest.raises(RecordError, match="an older perfgate"):
+        read("x", b'{"type":"run","perfgate":"0.9","schema":"1"}\n')
+
+
 def test_a_torn_last_line_is_left_out_at_whatever_byte_it_was_cut() -> None:
     whole = (GOOD + GOOD.replace('"execution": 0', '"execution": 1')).encode()
     first = len(GOOD.encode())

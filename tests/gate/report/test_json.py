@@ -93,6 +93,13 @@ def test_another_file_is_refused_in_one_line() -> None:
         assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_report_of_an_older_form_is_called_older() -> None:
+    tables = plain.loads(json.render(examples.regression()))
+    del tables["findings"][0]["variance"]
+    with pytest.raises(ReportError, match=r"`variance`.*an older perfgate.*`perfgate decide`"):
+        json.read(plain.dumps(tables))
+
+
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [

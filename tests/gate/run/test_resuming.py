@@ -69,6 +69,22 @@ def test_with_nothing_to_resume_a_run_starts(project: Project, there: str) -> No
     assert not (folder / ".gitignore").exists()
 
 
+def test_a_finished_run_is_decided_again_as_it_was(project: Project) -> None:
+    """Nothing is measured, so today's load is nothing that happened to its values, and its record stays the same."""
+    assert project.perfgate("check").returncode == 0
+    file = project.top / ".perfgate/measurements.jsonl"
+    finished, report = file.read_bytes(), project.report()
+    assert project.perfgate("check", "--resume").returncode == 0
+    assert file.read_bytes() == finished
+    assert project.report() == report
+    # killed after its last start: its end is missing, and no more
+    lines = finished.splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:-1]))
+    assert project.perfgate("check", "--resume").returncode == 0
+    assert [json.loads(line)["type"] for line in file.read_bytes().splitlines()[len(lines) - 1 :]] == ["host", "host"]
+    assert json.loads(file.read_bytes().splitlines()[-1])["when"] == "end"
+
+
 def test_measurements_of_another_program_are_not_resumed(project: Project) -> None:
     (project.top / ".perfgate").mkdir()
     line = {"type": "host", "when": "begin", "time": "2026-01-01T00:00:00Z", "state": {}}

@@ -76,6 +76,9 @@ OTHERS = [
     (noisy(0.988, 0.024, examples.wide("below")), "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): too noisy, the speedup may exceed it"),
     (noisy(0.99, 0.03, examples.wide("below"), **RATE), ("rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): too noisy, the decrease may exceed it")),
     (examples.regressed(estimate=0.9, half=0.02, **RATE), "rate 10.0% lower (at least 6.6%; higher is better), threshold 3% (2.9% lower): regression"),
+    # percent of such size are counted, and not read
+    (examples.regressed(estimate=14.3, half=2.0), "14.3x as slow (at least 10.9x), threshold 3%: regression"),
+    (examples.regressed(estimate=1205062.4, half=9.0), "1,205,062x as slow (at least 1,205,047x), threshold 3%: regression"),
     (withheld(examples.ONE_UNIT), "4.1% slower as measured: undecided, one build of each gives no interval: how builds vary is unknown"),
     (withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"), "latency p99 4.1% slower as measured: undecided, p99 needs 400 values per build and has 250: measure 150 more"),
     (withheld(reasons.NEGATIVE_VALUES, ratio=NONE), "no ratio: undecided, negative values have no ratio"),
@@ -114,6 +117,13 @@ def test_an_end_next_to_the_threshold_does_not_read_like_it() -> None:
     near = [msgspec.structs.replace(examples.interval(1.05, 0.0203), low=low) for low in (1.02996, 1.030004, 1.03)]
     said = [words.conclusion(examples.finding(ratio=ratio)) for ratio in near]
     assert [text.partition("(")[2].partition(" to")[0] for text in said] == ["2.996%", "3.0004%", "3.0%"]
+
+
+def test_a_change_of_ten_times_and_more_is_a_factor_in_a_column_too() -> None:
+    assert [numbers.change(examples.interval(each, 0.0)) for each in (9.9, 10, 14.26, 120.4, 3e12)] == [
+        "+890%", "10x", "14.3x", "120x", "3e+12x",
+    ]  # fmt: skip
+    assert numbers.interval(examples.interval(12.0, 4.0)) == "+700% to 16x"
 
 
 def test_no_interval_is_written_below_nothing() -> None:

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -152,9 +151,8 @@ def test_which_hyperfine_is_used(tmp_path: Path) -> None:
 
 @pytest.fixture
 def measured(context: Context) -> Measure:
-    """Measure with the hyperfine of this host, or with the one beside HYPERFINE_BESIDE."""
-    with patch.object(sys, "executable", os.environ.get("HYPERFINE_BESIDE", sys.executable)):
-        found = find_hyperfine(os.environ)
+    """Measure with the hyperfine of this host."""
+    found = find_hyperfine(os.environ)
     if isinstance(found, str):
         pytest.skip(f"absent: hyperfine ({found})")
     real = found.instrument

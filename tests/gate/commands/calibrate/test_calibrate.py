@@ -158,6 +158,15 @@ FROM_2 = "Calibrated: the noise of 1 benchmark on this host, from 2 rounds\n"
 
 
 @measures
+def test_it_announces_the_starts_that_it_counts(project: Project) -> None:
+    project.write("perfgate.toml", '[[benchmark]]\nname = "bench"\ncommand = "true"\n')
+    project.commit()
+    done = calibrate(project, "--set", "plan.builds=2", "--set", "plan.budget=10s")
+    assert done.returncode == 0, done.stderr
+    assert "against itself: 1 benchmark x 2 builds x 1 to 200 starts (" in done.stderr
+
+
+@measures
 def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> None:
     home = {"PERFGATE_HISTORY": "", "XDG_STATE_HOME": str(tmp_path / "state")}
     done = calibrate(project, "--set", "plan.builds=5", "--json", str(tmp_path / "out.json"), **home)

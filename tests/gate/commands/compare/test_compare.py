@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parents[3] / "golden" / "compare"
 HOST = {"hostname": "vm", "fingerprint": "f" * 64, "kernel": "6.1", "boot_id": "b1"}
 LAPTOP = {"hostname": "laptop", "fingerprint": "0" * 64, "kernel": "6.2", "boot_id": "b9"}
 APART = "! measured separately: "
-TWICE = "! base and head are the same measurements: every ratio is 1, whatever was measured\n"
+TWICE = "nothing to compare: base and head are the same measurements\n"
 Line = dict[str, Any]
 
 
@@ -146,15 +146,22 @@ def test_without_a_direction_a_change_is_neither_and_a_share_changes_by_points(t
     assert "error_rate, lower is better, changes in percentage points" in points and "+5.0%" in points
 
 
-def test_the_same_measurements_twice_are_said_and_others_are_apart(two: tuple[str, str], tmp_path: Path) -> None:
-    rows = table(two[0], two[0])
-    assert [float(row["ratio"]) for row in rows] == [1.0] * 4
-    assert {row["change"] for row in rows} == {"not shown", ""}
+def test_the_same_measurements_twice_are_nothing_to_compare_and_others_are_apart(
+    two: tuple[str, str], tmp_path: Path
+) -> None:
     copy = tmp_path / "copy"
     copy.write_bytes(Path(two[0]).read_bytes())
     for other in (two[0], str(copy)):
-        out = shown(two[0], other)
-        assert TWICE in out and APART not in out
+        code, out, _ = run(two[0], other)
+        assert (code, TWICE in out, APART in out) == (4, True, False)
+    # nor is a result file and itself, however few its values are; two such files are only suspicious
+    file, again = tmp_path / "old.txt", tmp_path / "new.txt"
+    for each in (file, again):
+        each.write_text("BenchmarkA 1000 1052341 ns/op\n")
+    assert run(str(file), str(file))[0] == run(f"a={file}", f"b={file}")[0] == 4
+    assert run(str(file), str(again))[0] == 0
+    # one of several
+    assert "! a and c are the same measurements" in shown(f"a={two[0]}", f"b={two[1]}", f"c={two[0]}")
     # other measurements of the same id, and files without a line, are not the same
     a, b = (write(tmp_path / name, run_line("x", id="one"), *head(k)) for k, name in enumerate("ab"))
     assert APART in shown(a, b) and TWICE not in shown(a, b)
@@ -174,6 +181,22 @@ def test_one_run_is_its_base_against_its_head_and_bases_are_compared_by_a_filter
     found = rows("--by", "file", "--filter", "side:base name:parse", *two)
     assert [row["value"] for row in found] == bases
     assert APART in shown(*two) and APART not in shown(two[1])
+
+
+def test_a_filter_leaves_out_the_times_of_builds_too(tmp_path: Path) -> None:
+    config = {"build": {"command": "make"}, "benchmark": [{"name": "bench", "command": "x", "instrument": "values"}]}
+    built = [
+        {"type": "build", "side": side, "build": build, "seconds": 9.0 + build + (side == "head")}
+        for side in ("base", "head") for build in range(5)
+    ]  # fmt: skip
+    file = write(tmp_path / "a", run_line("x", config=config), *built, *lines.builds("base", drawn(1, 0.1)), *head(2))
+
+    def metrics(*more: str) -> list[str]:
+        return [row["metric"] for row in table(file, *more)]
+
+    assert metrics() == metrics("--filter", "unit:s") == ["time", "build-time"]
+    assert metrics("--filter", "metric:time") == metrics("--filter", "name:bench") == ["time"]
+    assert metrics("--filter=-metric:build-time") == ["time"]
 
 
 def test_one_side_is_one_column(two: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,6 +240,14 @@ def test_what_is_said_beside_the_table(tmp_path: Path, monkeypatch: pytest.Monke
     nothing = "\nnothing to compare: base and head have no benchmark in common"
     said(4, [*head(1), FAILURE], head(2), f"{nothing} that did not fail\n", failed.replace("head", "base"))
     said(4, head(1), head(1, benchmark="other"), f"{nothing}\n")
+    # in the words of the columns
+    files = [f"{n}={write(tmp_path / n, *head(1, benchmark=n))}" for n in "xyz"]
+    for which, told in (
+        (files[:2], "y and x have no benchmark in common"),
+        (files, "y has no benchmark in common with"),
+    ):
+        code, out, _ = run(*which, "--base", "y")
+        assert (code, f"nothing to compare: {told}" in out) == (4, True)
     said(4, head(1), [], "\nnothing to compare: ")
     unlike = "\nnothing to compare: what base and head have in common is in other units or directions\n"
     units = "\nnot comparable: time is in s in base and in B"
@@ -315,7 +346,7 @@ def test_files_that_hold_the_same_values_are_not_compared(tmp_path: Path) -> Non
     same = "bench failed on head: the same values of time twice: was a file of an earlier run read?"
     assert same in " ".join(out.split())
     # a file against itself is no mistake of a run, and says what it is
-    assert TWICE in (out := shown(a, a))
+    assert TWICE in (out := run(a, a)[1])
     assert "failed" not in out
 
 

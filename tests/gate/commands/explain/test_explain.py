@@ -74,6 +74,14 @@ def test_nothing_regressed_is_said_but_of_a_run_that_failed_why(tmp_path: Path) 
     assert " ".join(out.split()).endswith("Fix the failure and run the check again.")
 
 
+def test_what_is_not_slower_is_explained_where_it_is_asked_for_alone(folder: Path) -> None:
+    with Appender(folder / "measurements.jsonl") as append:
+        append(*(replace(each, benchmark="parse") for each in examples.profiles()))
+    assert run("explain", str(folder), "--benchmark", "parse")[1].startswith("why parse\n")
+    code, out, _ = run("decide", str(folder), "--set", "gate.threshold=50%")
+    assert (code, "why parse" in out, "why parse" in run("decide", str(folder))[1]) == (0, False, False)
+
+
 def test_what_cannot_be_explained_is_refused(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, why in (("nowhere", "no such file"), (".", "has no measurements.jsonl")):

@@ -1,6 +1,7 @@
 """perfgate history: add, list and export as a user runs them, in a repository of two commits."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -62,6 +63,15 @@ def test_adds_lists_and_adds_once(project: Project) -> None:
     code, said, err = run()
     assert (code, err, said[-17:]) == (0, "", "Second, after it\n")
     assert said.startswith(f"{REF}: 1 record, 2 cases, 1 class of machine, ")
+    # explaining it later changes none of its values, and neither does packing it
+    file = project.top / ".perfgate" / "measurements.jsonl"
+    profiled = [f'{{"type":"unprofiled","benchmark":"{number}","kind":"failed"}}\n' for number in range(2)]
+    file.write_text(file.read_text() + "".join(profiled))
+    packed = project.top / "kept.jsonl.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    for each in (file, packed):
+        code, said, err = run("add", str(each))
+        assert (code, "recorded already" in said, err) == (0, True, "")
     # a report stands for the measurements beside it
     report = project.top / ".perfgate" / "report.json"
     report.write_text('{"findings": []}')

@@ -1,5 +1,6 @@
 """perfgate init --from: what the workflow, script or configuration of another gate says is taken over."""
 
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -70,7 +71,8 @@ def test_a_file_is_named_on_the_command_line(tmp_path: Path, monkeypatch: pytest
     Path("bench.sh").write_text(HYPERFINE)
     Path("other.txt").write_text("hello")
     assert main(["init", "--from", "bench.sh", "--no-try"], StringIO(), StringIO()) == 0
-    assert "./app a.txt" in Path("perfgate.toml").read_text()
+    written = Path("perfgate.toml").read_text()
+    assert "./app a.txt" in written and re.findall(r"warmup = (\d+)", written) == ["3", "3"]
     refused = {"nothere.yml": ": no such file", ".": ": is a folder, not a file", "other.txt": " is no workflow"}
     for name, why in refused.items():
         err = StringIO()
@@ -111,6 +113,7 @@ def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
         ("sh", "sh -c true; wc"),
         ("the small one", "./cx a"),
     ]
+    assert taken.plan.warmup == 5
     # nothing is left out in silence
     assert [row.what for row in taken.rows] == ["$ZISH -c true", "./cx b {size}"]
     # what shortens the benchmarks of a library is not for a whole run

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,13 @@ import pytest
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, read_tree
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.types import Builds
 from tests.gate.typed import run as perfgate
-from tests.support.initialized import Project, init, written
+from tests.support.initialized import Project, detected, init, written
 
 MAIN = "int main(void) { return 0; }\n"
 PACKAGE = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -170,6 +171,29 @@ def test_names_that_are_not_unicode_are_passed_over(project: Project) -> None:
     except OSError:
         pytest.skip("this file system takes only Unicode names")
     assert written(directory, code=4).benchmark[0].name == "placeholder"
+
+
+def test_what_takes_long_says_where_it_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a folder that holds no project, but a whole disk."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gate.commands.init.init.PATIENCE", 0.0)
+    out, err, said = io.StringIO(), io.StringIO(), threading.Event()
+    monkeypatch.setattr(err, "flush", said.set)
+
+    def reading(place: Path) -> Tree:
+        assert said.wait(60)
+        return read_tree(place)
+
+    monkeypatch.setattr("gate.commands.init.init.read_tree", reading)
+    assert main(["init", "--no-try"], out, err) == 4
+    assert str(tmp_path) in err.getvalue()
+
+
+def test_what_is_left_out_is_not_denied(project: Project) -> None:
+    manifest = '[package]\nname = "x"\nversion = "0.1.0"\n[[bench]]\nname = "b"\nharness = false\n'
+    found = detected(project({"Cargo.toml": manifest, "src/lib.rs": "", "benches/b.rs": "fn main() {}\n"}))
+    assert [row.what for row in found.rows] == ["bench b"]
+    assert found.evidence == "Cargo.toml, without benches or tests that can be measured"
 
 
 # --- refusals ------------------------------------------------------------------------------------------------------

@@ -128,6 +128,8 @@ def test_the_text_says_what_matters_and_the_folder_has_page_and_numbers(additive
     page = (out / "study.html").read_text(encoding="utf-8")
     for part in ("Effects on the mean", "Effects over the distribution", "Block plots", "Without some treatments"):
         assert part in page
+    # --iid promises a reason
+    assert "those intervals are too narrow" in " ".join(page.split())
     assert "<script" not in page
 
 

@@ -28,14 +28,14 @@ OS = Factor(name="os", settings=["a", "b"], varies="session")
 def design(sessions: int, builds: int, executions: int, settings: int = 2) -> pd.DataFrame:
     """Builds in each session at each of two settings of opt, executions of each build at each of `settings` of load."""
     rows = [
-        (load, opt, s, (s * builds + b) * 2 + opt)
+        (load, opt, s, s * builds + b, (s * builds + b) * 2 + opt)
         for s in range(sessions)
         for b in range(builds)
         for opt in (0, 1)
         for load in range(settings)
         for _ in range(executions)
     ]
-    frame = pd.DataFrame(rows, columns=["f0", "f1", "session", "build"])
+    frame = pd.DataFrame(rows, columns=["f0", "f1", "session", "round", "build"])
     return frame.assign(execution=np.arange(len(frame)), order=np.arange(len(frame)), count=1)
 
 
@@ -58,7 +58,9 @@ def test_nested_sessions_and_builds_as_r_has_them() -> None:
     # library(nlme); anova(lm(Thickness ~ Lot/Wafer, Oxide)): mean squares 1289.3313492 on 7, 120.1666667 on 16,
     # 12.5694444 on 48; lots are sessions, wafers builds
     at = np.arange(72)
-    oxide = pd.DataFrame({"y": np.array(OXIDE, float), "session": at // 9, "build": at // 3, "execution": at})
+    oxide = pd.DataFrame(
+        {"y": np.array(OXIDE, float), "session": at // 9, "round": at // 3, "build": at // 3, "execution": at}
+    )
     build, session = found(oxide, [], "build"), found(oxide, [], "session")
     assert (build.units, build.check.df) == (24, [16, 48])
     assert (build.check.statistic, build.check.p) == (about(9.56022), about(5.0631e-10))
@@ -72,7 +74,8 @@ def test_blocks_after_treatments_as_r_has_them() -> None:
     # npk's blocks hold half of the treatments each: anova(lm(yield ~ N*P*K, npk), lm(yield ~ N*P*K + block, npk)):
     # F 4.95923 on 4 and 12, p 0.013587
     frame = pd.DataFrame({"y": NPK_YIELD} | {f"f{i}": [int(c) for c in own] for i, own in enumerate(NPK)})
-    frame = frame.assign(session=np.arange(24) // 4, build=np.arange(24) // 4, execution=np.arange(24))
+    block = np.arange(24) // 4
+    frame = frame.assign(session=block, round=block, build=block, execution=np.arange(24))
     result = found(frame, [Factor(name=n, settings=[0, 1]) for n in "NPK"], "session")
     assert (result.check.statistic, result.check.p, result.check.df) == (about(4.95923), about(0.013587), [4, 12])
 
@@ -92,14 +95,14 @@ def test_against_literal_least_squares(seed: int) -> None:
         return float(((y - x @ np.linalg.lstsq(x, y)[0]) ** 2).sum()), int(np.linalg.matrix_rank(x))
 
     treatments, sessions, builds = dummies("f0", "f1"), dummies("session"), dummies("build")
-    (none, r0), (with_sessions, r1), (with_builds, r2) = (
-        fit(treatments), fit(treatments, sessions), fit(treatments, builds),
+    (none, r0), (with_sessions, r1), (with_rounds, rr), (with_builds, r2) = (
+        fit(treatments), fit(treatments, sessions), fit(treatments, dummies("round")), fit(treatments, builds),
     )  # fmt: skip
     error = with_builds / (len(units) - r2)
     result = found(units, [LOAD, OPT], "build")
-    assert result.check.df == [r2 - r1, len(units) - r2]
-    assert result.check.statistic == pytest.approx((with_sessions - with_builds) / (r2 - r1) / error)
-    assert result.share == pytest.approx(max(with_sessions - with_builds - (r2 - r1) * error, 0) / none)
+    assert result.check.df == [r2 - rr, len(units) - r2]
+    assert result.check.statistic == pytest.approx((with_rounds - with_builds) / (r2 - rr) / error)
+    assert result.share == pytest.approx(max(with_rounds - with_builds - (r2 - rr) * error, 0) / none)
 
     # sessions: the mean square they would have without any luck of their own, by the builds' part in both
     def part(full: Array, less: Array) -> float:
@@ -124,10 +127,22 @@ def test_against_literal_least_squares(seed: int) -> None:
 )
 def test_what_differs_is_told(level: Literal["session", "build"], sessions: int, luck: float, words: str) -> None:
     of = (luck, 0.0) if level == "session" else (0.0, luck)
-    result = found(effects(design(sessions, 6, 4), np.random.default_rng(1), *of), [LOAD, OPT], level)
+    result = found(effects(design(sessions, 6, 4), np.random.default_rng(2), *of), [LOAD, OPT], level)
     assert result.check.words.startswith(words) and result.check.name == f"F test of {level}s"
     assert result.check.holds == (not luck)
     assert (there(result.share) > 0.5) == bool(luck)
+
+
+def test_what_a_round_does_to_all_of_its_builds_is_no_build() -> None:
+    rng = np.random.default_rng(11)
+    units = effects(design(1, 8, 4), rng, 0, 0)
+    drifting = units.assign(y=units["y"] + 5 * rng.normal(size=8)[units["round"].to_numpy()])
+    quiet, own = (found(each, [LOAD, OPT], "build").check for each in (units, drifting))
+    assert own.holds and own.df == quiet.df
+    assert own.statistic == pytest.approx(quiet.statistic)
+    # a round of one build each is not to be told from it
+    single = drifting[drifting["f1"] == 0]
+    assert not found(single, [LOAD], "build").check.holds
 
 
 def test_one_unit_for_each_treatment_cannot_be_told() -> None:
