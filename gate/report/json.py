@@ -12,7 +12,7 @@ import msgspec
 from gate.codes import Exit
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.evidence.records import OLDER
+from gate.evidence.lines import OLDER
 from gate.model import REPORT_SCHEMA, Finding, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
 from gate.model.reasons import WITHOUT_NUMBERS, Because

@@ -69,8 +69,9 @@ class Facts:
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
             rest.append(f"device {found.st_rdev}")
         if stat.S_ISREG(mode):
-            if found.st_blocks * 512 < found.st_size:
-                rest.append(f"blocks {found.st_blocks}")  # it has holes, which programs can ask for
+            # mostly holes, which programs can ask for; whether a link writes a page of zeros or leaves it out is chance
+            if found.st_blocks * 1024 < found.st_size:
+                rest.append(f"blocks {found.st_blocks}")
             content = self._content(path, found)
         elif stat.S_ISLNK(mode):
             content = os.readlink(path)  # noqa: PTH115  # the text of the link

@@ -11,6 +11,10 @@ UNSEEN = {
     "mtime": ("touch t u; [ $W = one ] || touch -d 2001-01-01 t", "[ t -ot u ] && sleep 0.01; true"),
     "directory": ("mkdir d; [ $W = one ] || (cd d; touch $(seq 2000); rm *)", "stat -c %s d"),
     "name": ("touch n; [ $W = one ] || ln -f n ~/n", "stat -c %h n"),
+    "page": (
+        "yes | head -c 81920 >p; head -c 4096 /dev/zero >>p; [ $W = one ] || { cp --sparse=always p P; mv P p; }",
+        "stat -c %b p",
+    ),
     "back": ("echo x > b", "cat b"),
 }
 WRITER = "cp b kept; echo 9 > b; cat b; cat kept > b\n"

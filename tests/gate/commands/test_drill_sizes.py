@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gate.evidence.inputs import read_inputs
 
 from gate.cli.groups import RulesOptions
 from gate.commands.drill.drill import _sizes
+from gate.evidence.records import read_inputs
 from gate.planning.deciding import decide_inputs
 from tests.gate.decide.decided import rounds_of
 from tests.support import lines

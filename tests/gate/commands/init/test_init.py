@@ -1,5 +1,6 @@
 """perfgate init: the file that it writes, what it says, and what it refuses; one is tried here."""
 
+import io
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.cli.main import main
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
