@@ -41,7 +41,7 @@ class _Option:
     """None: the field's name with dashes; an empty one: a positional argument."""
     settings: Mapping[str, Any]
     section: str | None
-    """Under which heading of the help it stands; None: that of its group."""
+    """A heading of the help that begins with it; None: it stands under that of the option before it."""
     several: bool
     """Its value is a tuple."""
     known: tuple[str, ...] = ()
@@ -55,6 +55,7 @@ class _Named:
     names: tuple[str, ...]
     help: str
     metavar: str
+    section: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def option(
         default: where the option is not given.
         alone: where it is given without a value; missing: that is an error.
         flag: with its dashes, where it is not the field's name.
-        section: a heading of the help.
+        section: a heading of the help that begins here, for all options up to the next; empty: that of the group.
         known: values that a shell completes, where parse knows the choices.
     """
     settings: dict[str, Any] = {"help": help, "metavar": metavar, "type": parse, "choices": choices, "default": default}
@@ -116,12 +117,12 @@ def repeated(
     return _field(_Option(flag, settings, section, True), ())
 
 
-def named(names: tuple[str, ...], help: str, *, metavar: str) -> Any:  # noqa: A002
+def named(names: tuple[str, ...], help: str, *, metavar: str, section: str | None = None) -> Any:  # noqa: A002
     """Declare an option --NAME for each name of a list; the value is a dict of those given, in their order.
 
     help: one line, with {} for the name.
     """
-    return field(default_factory=dict, metadata={_KEY: _Named(names, help, metavar)})
+    return field(default_factory=dict, metadata={_KEY: _Named(names, help, metavar, section)})
 
 
 def switch(help: str, *, off: bool = False, flag: str | None = None, section: str | None = None) -> Any:  # noqa: A002
@@ -156,25 +157,22 @@ def _add_options(
     parser: argparse.ArgumentParser, within: argparse._ActionsContainer, options: type[Any], prefix: str
 ) -> None:
     """Add options to a part of a parser; sections are of the whole, since groups have no groups."""
-    sections: dict[str, argparse._ActionsContainer] = {}
+    section = within
     for each in fields(options):
         declared = each.metadata.get(_KEY)
+        if isinstance(declared, (_Option, _Named)) and declared.section is not None:
+            section = parser.add_argument_group(declared.section) if declared.section else within
         if isinstance(declared, _Group):
             container = parser.add_argument_group(declared.title, declared.about) if declared.title else within
             _add_options(parser, container, declared.type, f"{prefix}{each.name}.")
         elif isinstance(declared, _Named):
             for name in declared.names:
                 about = declared.help.format(_TITLES.get(name, name))
-                within.add_argument(
+                section.add_argument(
                     f"--{name}", dest=prefix + each.name, action=_Collect, metavar=declared.metavar, help=about
                 )
         elif isinstance(declared, _Option):
-            container = within
-            if declared.section is not None:
-                if declared.section not in sections:
-                    sections[declared.section] = parser.add_argument_group(declared.section)
-                container = sections[declared.section]
-            _add(container, each, declared, prefix)
+            _add(section, each, declared, prefix)
 
 
 def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -> T:
@@ -195,13 +193,11 @@ def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -
 
 
 def given(options: Any) -> Iterator[tuple[str, str]]:
-    """Give each option that differs from its default: the field's name, and what the command line calls it."""
+    """Give each option that differs from its default, but those of groups: its field, and what users call it."""
     for each in fields(options):
         declared = each.metadata.get(_KEY)
         value = getattr(options, each.name)
-        if isinstance(declared, _Group):
-            yield from given(value)
-        elif isinstance(declared, _Option) and value != (None if each.default is MISSING else each.default):
+        if isinstance(declared, _Option) and value != (None if each.default is MISSING else each.default):
             yield each.name, _flag(each, declared) or str(declared.settings["metavar"])
 
 

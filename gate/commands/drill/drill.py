@@ -15,7 +15,7 @@ import msgspec
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.drill import edits
-from gate.commands.drill.command import DrillOptions, Options
+from gate.commands.drill.command import Options
 from gate.commands.drill.workflows import swallowed
 from gate.config.commands import paths_named
 from gate.config.types import Config
@@ -117,8 +117,7 @@ class Exercise(msgspec.Struct, frozen=True):
 class _Drill:
     """What all exercises have in common."""
 
-    options: DrillOptions
-    rules: RulesOptions
+    options: Options
     folder: Path
     config: Config
     """Of head."""
@@ -130,7 +129,7 @@ class _Drill:
         """Run the gate on head with a change, as a check would, in a folder of its own; what: says the change."""
         self.err.write(f"perfgate: drill: {_KINDS[name].title}\n")
         wanted = _KINDS[name].wanted
-        rules = replace(self.rules, sets=(*self.rules.sets, *(_ONCE if wanted == "error" else ())))
+        rules = replace(self.options.rules, sets=(*self.options.rules.sets, *(_ONCE if wanted == "error" else ())))
         asked = MeasureOptions(head=self.options.head, wait=self.options.wait, out=self.folder / name)
         with opened(asked, _FOLDER / name, self.err, quiet=self.options.quiet) as run:
             project = change(run.enter(open_itself(self.options.head, rules, run.outputs([]))))
@@ -156,7 +155,7 @@ class _Drill:
             found = made(project)
             return project if found is None else self.with_sources(project, found[0])
 
-        with open_itself(self.options.head, self.rules) as project:
+        with open_itself(self.options.head, self.options.rules) as project:
             found = made(project)
         if found is None:
             return Exercise(name, _KINDS[name].title, why=why)
@@ -169,7 +168,7 @@ class _Drill:
     def with_sources(self, project: Project, revision: str) -> Project:
         """Take other sources as head, which are not committed."""
         dirty = msgspec.structs.replace(project.sources.head.commit, dirty=True)
-        return with_head(project, Source(dirty, revision), self.rules, self.rules.benchmarks)
+        return with_head(project, Source(dirty, revision), self.options.rules, self.options.rules.benchmarks)
 
 
 def _held(wanted: str, report: Report, configured: Sequence[str]) -> dict[str, bool]:
@@ -187,23 +186,22 @@ def _held(wanted: str, report: Report, configured: Sequence[str]) -> dict[str, b
     return dict.fromkeys(held, False) if report.exit_code and all(held.values()) else held
 
 
-def run(asked: Options, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Try the gate, and print what held.
 
     Raises:
         UserError: nothing to measure, a patch that does not apply, or a config that is wrong.
         EndedError: a signal, or the measurements cannot be written.
     """
-    options, rules = asked.drill, asked.rules
-    require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
+    require_writable(OutputOptions(options.files, options.quiet))
     if options.workflow is not None:
-        return _read_workflows(options, rules, out)
+        return _read_workflows(options, out)
     refuse_unsafe()
     try:
         patch = options.patch.read_bytes() if options.patch is not None else None
     except OSError as error:
         raise UserError(f"{options.patch}: {error.strerror}", option="patch") from None
-    with open_itself(options.head, rules) as project:
+    with open_itself(options.head, options.rules) as project:
         folder = project.repository.project / _FOLDER
         config = project.settings.sides["head"]
         programs = paths_named([each] for each in edits.programs(config) if "/" in each)
@@ -211,7 +209,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         made = config.build.artifacts
         if made is None:
             made = [each for each in programs if project.repository.inside(each) not in tracked]
-    drill = _Drill(options, rules, folder, config, err)
+    drill = _Drill(options, folder, config, err)
     if patch is None:
         what = f"{format_share(LONGER)} were added to what each benchmark takes on head"
         slower, decided = drill.tried("slower", what, lambda project: project, longer=LONGER)
@@ -237,14 +235,13 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     return Exit.PASS if held else Exit.REGRESSION
 
 
-def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], shown: doc.Document) -> None:
-    files = {"json": options.json} if options.json is not None else {}
+def _print(options: Options, out: TextIO, found: dict[str, Any], shown: doc.Document) -> None:
     whole = {"json": lambda: json.dumps({"schema": SCHEMA, **found}, indent=2) + "\n"}
-    deliver(files, whole, lambda: terminal.render(shown, terminal.screen(out)), out)
+    deliver(options.files, whole, lambda: terminal.render(shown, terminal.screen(out)), out)
 
 
-def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> int:
-    with open_itself(options.head, rules) as project:
+def _read_workflows(options: Options, out: TextIO) -> int:
+    with open_itself(options.head, options.rules) as project:
         repository, config = project.repository, project.settings.sides["head"]
         own = sorted([*(repository.top / ".github/workflows").glob("*.y*ml")])
         files = [Path(options.workflow)] if options.workflow else [Path(os.path.relpath(file)) for file in own]

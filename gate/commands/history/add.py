@@ -70,7 +70,7 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         UserError: the run cannot be recorded, or the store not be written.
         ConflictError: other writers were faster, time and again.
     """
-    store = opened(options.store.history, options.push)
+    store = opened(options.history, options.push)
     decided = decide_inputs(read_inputs(options.runs or (DEFAULT_FOLDER,)), RulesOptions())
     if nothing_to_compare(decided.evidence) is not None:
         out.write(NOTHING_TO_COMPARE)
@@ -104,7 +104,7 @@ def run_list(options: ListOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: there is no such store.
     """
-    store = opened(options.store.history)
+    store = opened(options.history)
     reading = store.read()
     out.write(listed(reading, str(store), options.limit))
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)

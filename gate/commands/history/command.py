@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gate.cli import option_values
 from gate.cli.command import Command, late
-from gate.cli.options import argument, group, named, option, repeated, switch
+from gate.cli.options import argument, named, option, repeated, switch
 from gate.codes import Exit
 from gate.model.names import HISTORY_REF
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StoreOptions:
-    """Where the history is: a ref of the repository around the working directory, or a folder."""
-
-    history: str | None = option(
+def _store() -> Any:
+    """Declare where the history is: a ref of the repository around the working directory, or a folder."""
+    return option(
         f"folder or git ref of the history (default: gate.history, then $PERFGATE_HISTORY, then {HISTORY_REF})",
-        metavar="DIR",
-    )
+        metavar="DIR", section="store",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +28,7 @@ class ListOptions:
     limit: int = option(
         "newest records to list (default: 20)", metavar="N", parse=option_values.whole(1, 1_000_000), default=20
     )
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +44,7 @@ class AddOptions:
         alone="origin",
     )
     dry_run: bool = switch("print the record, and write nothing")
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +56,7 @@ class TrendOptions:
     files: Mapping[str, str] = named(
         ("json", "markdown", "html"), "write the report as {} (-: print it)", metavar="FILE"
     )
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +64,7 @@ class ExportOptions:
     """Where the table goes."""
 
     csv: str | None = option("write a row for each commit and case as CSV (-: print it)", metavar="FILE")
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 _DONE = "done"

@@ -110,7 +110,7 @@ def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:
     """
     if options.csv is None:
         raise MisuseError("name a file: --csv FILE (-: print it)")
-    reading = opened(options.store.history).read()
+    reading = opened(options.history).read()
     deliver({"csv": options.csv}, {"csv": lambda: "".join(csv_lines(reading.records))}, str, out)
     rows = sum(len(record.changes) for record in reading.records)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)

@@ -228,7 +228,7 @@ def test_a_search_is_answered_with_its_text(
     given: list[Any] = []
 
     def bisect(asked: Any, out: Any, _: Any) -> int:
-        given.append((asked.measuring.good, asked.measuring.bad, asked.rules.benchmarks))
+        given.append((asked.good, asked.bad, asked.rules.benchmarks))
         out.write("c0ffee is the first slow commit </details> @everyone ```\n")
         return 3
 
