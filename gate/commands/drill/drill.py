@@ -285,7 +285,7 @@ def _of_base(drill: _Drill, patch: bytes | None) -> Exercise:
         base, head = planted.sources.base, planted.sources.head
         own = planted.settings.sides["head"]
         revision, built = edits.with_artifacts_of(project.repository, base.revision, head.revision, own)
-        whole = with_head(project, Source(head.commit, revision), drill.rules, drill.rules.benchmarks)
+        whole = with_head(project, Source(head.commit, revision), drill.options.rules, drill.options.rules.benchmarks)
         return _with_head(whole, lambda _: built)
 
     return drill.tried("artifacts", f"{drill.options.patch} was applied, and built without it", change)[0]
