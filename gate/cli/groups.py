@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gate.cli import option_values
-from gate.cli.listing import file_formats
+from gate.cli.command import file_formats
 from gate.cli.option_values import Shard
 from gate.cli.options import named, option, repeated, switch, words
 

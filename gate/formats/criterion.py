@@ -18,7 +18,7 @@ from gate.formats.parts.output import NAME, OutputError, Suite, shown, written
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import GZIP, Source
 from gate.model import Better, Metric
-from gate.model.digits import Digits
+from gate.model.bounds import Digits
 from gate.walking import walk
 from gate.writing.plain import visible
 

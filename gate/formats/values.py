@@ -18,7 +18,7 @@ from gate.formats.parts.output import (
     shown,
     usable,
 )
-from gate.model.digits import FEW
+from gate.model.bounds import FEW
 from gate.units import meant, to_base
 
 _VARIED = 20

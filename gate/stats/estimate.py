@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.model.bounds import COARSE
 from gate.model.case import TYPICAL, Center
-from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import NotExact

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli import option_values
-from gate.cli.command import DECIDED, Command
+from gate.cli.command import DECIDED, Command, report_formats
 from gate.cli.groups import MeasuredRulesOptions, OutputOptions
-from gate.cli.listing import report_formats
 from gate.cli.options import argument, group, option, switch
 from gate.model import UserError
 

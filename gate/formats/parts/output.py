@@ -11,8 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from gate.model import Better
-from gate.model.bounds import LARGEST, SMALLEST, out_of_bounds
-from gate.model.digits import FEW, Digits
+from gate.model.bounds import FEW, LARGEST, SMALLEST, Digits, out_of_bounds
 from gate.units import meant, to_base
 from gate.writing.plain import visible
 

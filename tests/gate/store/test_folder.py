@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from gate.model import UserError
-from gate.store.folder import FolderStore
-from gate.store.history_records import name_of
+from gate.store.history_records import FolderStore, name_of
 from gate.store.ref import RefStore
 from harness.source.git import Git
 from tests.gate.store.records import change, race, record

@@ -13,8 +13,8 @@ from gate.report import terminal
 from gate.report.markdown import comment
 from gate.report.page import html
 from gate.words import numbers, reports, verdict_line
-from gate.words.builds import say_builds, say_why
 from gate.words.reports import spent, turns
+from gate.words.sameness import say_builds, say_why
 from gate.writing import amounts
 from tests.gate.report import examples
 
