@@ -131,10 +131,12 @@ class Comment(msgspec.Struct, rename={"url": "html_url"}):
     """A comment."""
 
     id: int
-    url: str
+    url: str = ""
     body: str | None = None
     user: User | None = None
     """None: of a deleted account."""
+    created_at: str = ""
+    author_association: str = "NONE"
 
     @property
     def text(self) -> str:
