@@ -134,7 +134,8 @@ def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None)
 
 
 def _method(options: AnalyseOptions, config: Config | None, study: Study | None, runs: Sequence[Run]) -> Method:
-    without = [Abridgement((pattern,), keep=False) for pattern in options.without]
+    abridgements: list[Abridgement] = [("without", (pattern,)) for pattern in options.without]
+    abridgements += [("only", options.only)] if options.only else []
     seeds = (run.seed for run in runs if run.seed is not None)
     return Method(
         order=options.order or (model_order(study) if study else _ORDER),
@@ -142,7 +143,7 @@ def _method(options: AnalyseOptions, config: Config | None, study: Study | None,
         confidence=options.confidence or (config.gate.confidence if config else 0.95),
         iid=options.iid,
         seed=next(seeds, 0),
-        abridgements=(*without, *([Abridgement(options.only, keep=True)] if options.only else [])),
+        abridgements=tuple(abridgements),
         sample=options.sample,
         histograms=options.histograms,
     )
