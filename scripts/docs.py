@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from gate.cli.listing import result_formats
+from gate.cli.command import result_formats
 from gate.config import schema
 from gate.config import types as config
 from gate.config.study import OF_RUNS, SettingTable

@@ -11,8 +11,8 @@ from benchmarks.evidence import cost, layouts, other_tools, promises, views
 from benchmarks.evidence.page import as_markdown, introduction
 from gate.commands.simulate.command import Options
 from gate.commands.simulate.draws import TABLE_VII
-from gate.commands.simulate.pool import run_all
 from gate.commands.simulate.sections import Section, Setting, asked
+from gate.commands.simulate.studies import run_all
 
 PAGE = Path(__file__).parents[2] / "docs/evidence.md"
 

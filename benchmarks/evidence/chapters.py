@@ -23,9 +23,16 @@ from gate.commands.simulate.chapters import (
     report,
 )  # fmt: skip
 from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source
-from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Setting, plain
-from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Reports, Rules
+from gate.commands.simulate.studies import (
+    COMPARED,
+    ComparisonCounts,
+    Comparisons,
+    ReportCounts,
+    Reports,
+    Results,
+    Rules,
+)
 from gate.config.types import Interval, Show
 
 TAUS = ("p50", "p95", "p99")

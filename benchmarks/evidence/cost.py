@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from benchmarks.evidence.promises import Promise
 from benchmarks.evidence.sources import MEMORY_DF, Varied
 from gate.commands.simulate.draws import TABLE_VII, Components
-from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
-from gate.commands.simulate.studies import ReportCounts, Reports, Rules
+from gate.commands.simulate.studies import ReportCounts, Reports, Results, Rules
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import Aim, Costs, Counts, Interval, Limits, Plan, PlannedCase, Terms
 from gate.stats.planning import Components as Variances

@@ -22,9 +22,8 @@ from gate.commands.simulate.draws import (
     evidence_of,
     of_values,
 )
-from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, percent, plain, row
-from gate.commands.simulate.studies import Counts
+from gate.commands.simulate.studies import Counts, Results
 from gate.model import Evidence, Run
 from gate.stats.levels import Tops
 from gate.stats.ratio import unpaired

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Section
-from gate.commands.simulate.studies import COMPARED
+from gate.commands.simulate.studies import COMPARED, Results
 from gate.document.markdown import row as markdown_row
 from gate.writing.plain import wrap
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gate.commands.simulate.pool import AnyStudy, Results
 from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
-from gate.commands.simulate.studies import ComparisonCounts, Counts, Study
+from gate.commands.simulate.studies import AnyStudy, ComparisonCounts, Counts, Results, Study
 
 C = TypeVar("C", bound=Counts)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gate.cli import option_values
-from gate.cli.listing import file_formats
+from gate.cli.command import file_formats
 from gate.cli.option_values import Shard
 from gate.cli.options import named, option, repeated, switch, words
 
@@ -59,7 +59,6 @@ STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` 
 WAIT = "longest time to wait while another perfgate measures on this machine (0: do not wait; default: the budget)"
 SEED = "seed of the schedule (default: a new one, recorded in the run)"
 HISTORY = "folder of the history (default: gate.history, then $PERFGATE_HISTORY, then the user's state directory)"
-_RUN = "run"
 BASE = "commit to compare with (default: the merge base with the default branch)"
 HEAD = "commit to measure (default: the working tree as it is)"
 
@@ -70,30 +69,24 @@ class MeasureOptions:
 
     base: str | None = option(BASE, metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
-    dry_run: bool = switch("print what would run, how often and how long; measure nothing", section=_RUN)
-    resume: bool = switch("continue an interrupted run", section=_RUN)
-    out: Path | None = option(
-        "folder for measurements and report (default: .perfgate in the project)",
-        metavar="DIR", parse=option_values.folder, section=_RUN,
-    )  # fmt: skip
-    keep: bool = switch("keep the checkouts of base and head", section=_RUN)
-    strict: bool = switch(STRICT, section=_RUN)
-    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait, section=_RUN)
-    seed: int | None = option(
-        SEED,
-        metavar="N", parse=option_values.seed, section=_RUN,
-    )  # fmt: skip
-    history: Path | None = option(HISTORY, metavar="DIR", parse=Path, section=_RUN)
     creep: bool = False
     """Whether the default branch is compared with the pin of [creep]."""
+    dry_run: bool = switch("print what would run, how often and how long; measure nothing", section="run")
+    resume: bool = switch("continue an interrupted run")
+    out: Path | None = option(
+        "folder for measurements and report (default: .perfgate in the project)",
+        metavar="DIR", parse=option_values.folder,
+    )  # fmt: skip
+    keep: bool = switch("keep the checkouts of base and head")
+    strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
+    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
+    history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
     shard: Shard | None = None
     """None: every benchmark. A check has no parts: it measures everything in one session."""
     session: int | None = None
     sessions: int | None = None
     """None: as configured, where a shard or a session is named; else one."""
-
-
-_PARTS = "several runners, see `perfgate plan --matrix`"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,11 +95,9 @@ class PartOptions(MeasureOptions):
 
     shard: Shard | None = option(
         "measure only part I of N of the benchmarks, the same part on every machine",
-        metavar="I/N", parse=option_values.shard, section=_PARTS,
+        metavar="I/N", parse=option_values.shard, section="several runners, see `perfgate plan --matrix`",
     )  # fmt: skip
-    session: int | None = option(
-        "number of this session, from 0", metavar="S", parse=option_values.session, section=_PARTS
-    )
+    session: int | None = option("number of this session, from 0", metavar="S", parse=option_values.session)
     sessions: int | None = option(
-        "number of sessions (default: plan.sessions)", metavar="N", parse=option_values.sessions, section=_PARTS
+        "number of sessions (default: plan.sessions)", metavar="N", parse=option_values.sessions
     )

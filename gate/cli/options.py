@@ -14,13 +14,14 @@ Fields without such a declaration keep their default and are not on the command 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_KEY = "option"
+_KEY, _TITLE = "option", "title"
+"""In the metadata of a field: its option, or the dataclass of its options, and their heading with what it says."""
 _TITLES = {"csv": "CSV", "html": "HTML", "json": "JSON", "junit": "JUnit XML", "markdown": "Markdown"}
 """How formats are written."""
 _SHORT = {"--quiet": ("-q",), "--all": ("-v",)}
@@ -39,31 +40,15 @@ class _Option:
 
     flag: str | None
     """None: the field's name with dashes; an empty one: a positional argument."""
-    settings: Mapping[str, Any]
+    settings: dict[str, Any]
     section: str | None
-    """Under which heading of the help it stands; None: that of its group."""
+    """A heading of the help that begins with it; None: it stands under that of the option before it."""
     several: bool
     """Its value is a tuple."""
     known: tuple[str, ...] = ()
     """Values that a shell completes, where parse knows the choices."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """Options with a value each, one for each name of a list."""
-
-    names: tuple[str, ...]
-    help: str
-    metavar: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """A dataclass whose options stand under a heading of their own."""
-
-    type: type[Any]
-    title: str | None
-    about: str | None
+    names: tuple[str, ...] = ()
+    """It stands for an option of each of these names, whose values are kept by name."""
 
 
 def option(
@@ -88,7 +73,7 @@ def option(
         default: where the option is not given.
         alone: where it is given without a value; missing: that is an error.
         flag: with its dashes, where it is not the field's name.
-        section: a heading of the help.
+        section: a heading of the help that begins here, for all options up to the next; empty: that of the group.
         known: values that a shell completes, where parse knows the choices.
     """
     settings: dict[str, Any] = {"help": help, "metavar": metavar, "type": parse, "choices": choices, "default": default}
@@ -116,12 +101,13 @@ def repeated(
     return _field(_Option(flag, settings, section, True), ())
 
 
-def named(names: tuple[str, ...], help: str, *, metavar: str) -> Any:  # noqa: A002
+def named(names: tuple[str, ...], help: str, *, metavar: str, section: str | None = None) -> Any:  # noqa: A002
     """Declare an option --NAME for each name of a list; the value is a dict of those given, in their order.
 
     help: one line, with {} for the name.
     """
-    return field(default_factory=dict, metadata={_KEY: _Named(names, help, metavar)})
+    settings = {"help": help, "metavar": metavar, "action": _Collect}
+    return field(default_factory=dict, metadata={_KEY: _Option(None, settings, section, False, names=names)})
 
 
 def switch(help: str, *, off: bool = False, flag: str | None = None, section: str | None = None) -> Any:  # noqa: A002
@@ -144,7 +130,7 @@ def words() -> Any:
 
 def group(type_: type[Any], title: str | None = None, about: str | None = None) -> Any:
     """Declare that the options of another dataclass belong here, under a heading of their own."""
-    return field(default_factory=type_, metadata={_KEY: _Group(type_, title, about)})
+    return field(default_factory=type_, metadata={_KEY: type_, _TITLE: (title, about)})
 
 
 def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
@@ -156,25 +142,21 @@ def _add_options(
     parser: argparse.ArgumentParser, within: argparse._ActionsContainer, options: type[Any], prefix: str
 ) -> None:
     """Add options to a part of a parser; sections are of the whole, since groups have no groups."""
-    sections: dict[str, argparse._ActionsContainer] = {}
+    section = within
     for each in fields(options):
         declared = each.metadata.get(_KEY)
-        if isinstance(declared, _Group):
-            container = parser.add_argument_group(declared.title, declared.about) if declared.title else within
-            _add_options(parser, container, declared.type, f"{prefix}{each.name}.")
-        elif isinstance(declared, _Named):
+        if isinstance(declared, _Option) and declared.section is not None:
+            section = parser.add_argument_group(declared.section) if declared.section else within
+        if isinstance(declared, type):
+            title, about = each.metadata[_TITLE]
+            container = parser.add_argument_group(title, about) if title else within
+            _add_options(parser, container, declared, f"{prefix}{each.name}.")
+        elif isinstance(declared, _Option) and declared.names:
             for name in declared.names:
-                about = declared.help.format(_TITLES.get(name, name))
-                within.add_argument(
-                    f"--{name}", dest=prefix + each.name, action=_Collect, metavar=declared.metavar, help=about
-                )
+                settings = declared.settings | {"help": declared.settings["help"].format(_TITLES.get(name, name))}
+                section.add_argument(f"--{name}", dest=prefix + each.name, **settings)
         elif isinstance(declared, _Option):
-            container = within
-            if declared.section is not None:
-                if declared.section not in sections:
-                    sections[declared.section] = parser.add_argument_group(declared.section)
-                container = sections[declared.section]
-            _add(container, each, declared, prefix)
+            _add(section, each, declared, prefix)
 
 
 def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -> T:
@@ -184,24 +166,24 @@ def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -
         declared = each.metadata.get(_KEY)
         if declared == WORDS:
             values[each.name] = getattr(parsed, WORDS, ())
-        if isinstance(declared, _Group):
-            values[each.name] = options_of(declared.type, parsed, f"{prefix}{each.name}.")
-        elif isinstance(declared, _Named):
-            values[each.name] = getattr(parsed, prefix + each.name) or {}
+        if isinstance(declared, type):
+            values[each.name] = options_of(declared, parsed, f"{prefix}{each.name}.")
         elif isinstance(declared, _Option):
             value = getattr(parsed, prefix + each.name)
-            values[each.name] = tuple(value) if declared.several else value
+            values[each.name] = tuple(value) if declared.several else value or {} if declared.names else value
     return options(**values)
 
 
 def given(options: Any) -> Iterator[tuple[str, str]]:
-    """Give each option that differs from its default: the field's name, and what the command line calls it."""
+    """Give each option that differs from its default, but those of groups: its field, and what users call it."""
     for each in fields(options):
         declared = each.metadata.get(_KEY)
         value = getattr(options, each.name)
-        if isinstance(declared, _Group):
-            yield from given(value)
-        elif isinstance(declared, _Option) and value != (None if each.default is MISSING else each.default):
+        if (
+            isinstance(declared, _Option)
+            and not declared.names
+            and value != (None if each.default is MISSING else each.default)
+        ):
             yield each.name, _flag(each, declared) or str(declared.settings["metavar"])
 
 

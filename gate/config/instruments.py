@@ -11,7 +11,7 @@ from importlib import import_module
 
 import msgspec
 
-from gate.cli.listing import declaring
+from gate.cli.command import declaring
 from gate.units import Quantity
 
 _FLOOR = Quantity.parse("1us")

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from gate.cli.listing import value_formats
+from gate.cli.command import value_formats
 from gate.config.benchmark_checks import check_benchmark, check_commands
 from gate.config.commands import PLACEHOLDERS, mentions
 from gate.config.config_text import Fault, Path, Source, dotted

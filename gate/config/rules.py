@@ -150,16 +150,8 @@ def is_single(config: Config, benchmark: str) -> bool:
     return rules is not None and rules.measured.exact
 
 
-class Repeats(msgspec.Struct, frozen=True):
-    """How often a benchmark is repeated in a build of a side."""
-
-    executions: int
-    iterations: int
-    """Of each execution."""
-
-
-def repeats_of(config: Config, benchmark: str, *, turns: bool = True) -> Repeats:
-    """Return how often the plan repeats a benchmark: of what goes start by start each start is an execution.
+def executions_of(config: Config, benchmark: str, *, turns: bool = True) -> int:
+    """Return how often the plan executes a benchmark in a build: of what goes start by start each start is one.
 
     Where starts are counted, as many are expected until then as executions and iterations make.
 
@@ -167,10 +159,10 @@ def repeats_of(config: Config, benchmark: str, *, turns: bool = True) -> Repeats
     """
     plan = config.plan
     if is_single(config, benchmark):
-        return Repeats(1, plan.iterations)
+        return 1
     if turns and goes_by_starts(config, benchmark):
-        return Repeats(plan.executions * plan.iterations if plan.starts == "auto" else plan.starts, 1)
-    return Repeats(plan.executions, plan.iterations)
+        return plan.executions * plan.iterations if plan.starts == "auto" else plan.starts
+    return plan.executions
 
 
 def goes_by_starts(config: Config, benchmark: str) -> bool:

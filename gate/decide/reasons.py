@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from gate.config.rules import most_builds, repeats_of
+from gate.config.rules import executions_of, most_builds
 from gate.config.types import Config, Gate
 from gate.decide.design import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated, Subject, needed_builds
 from gate.decide.futility import edge
@@ -376,7 +376,7 @@ def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes
     names = (run.benchmarks if run else None) or {}
     both = {*names.get("base", ())} & {*names.get("head", ())}
     turns = run is not None and run.turns
-    executions = sum(spent.turns.get(name) or repeats_of(config, name, turns=turns).executions for name in both)
+    executions = sum(spent.turns.get(name) or executions_of(config, name, turns=turns) for name in both)
     rounds = min(config.gate.min_builds, most_builds(config.plan))
     table = config.build
     may_link = table.command is not None and table.relink != "off" and "link-order" in table.perturb

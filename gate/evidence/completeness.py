@@ -10,13 +10,13 @@ from typing import Any
 from gate.config.rules import (
     FIXED_BUILDS,
     benchmark_rules,
+    executions_of,
     goes_by_starts,
     is_counted,
     is_decided,
     is_single,
     matches,
     named_metrics,
-    repeats_of,
 )
 from gate.config.study import FactorTable
 from gate.config.types import Builds, Config
@@ -239,7 +239,7 @@ def round_warnings(
         wanted_rounds = settled.get(name, rounds.done)
         each = 1 if is_single(config, name) else per_build
         if run is not None and run.turns and goes_by_starts(config, name):
-            each = _starts(executions, name) if is_counted(config, name) else repeats_of(config, name).executions
+            each = _starts(executions, name) if is_counted(config, name) else executions_of(config, name)
         own = benchmark_rules(config, name)
         each = min((turn.executions for turn in turns if own and turn.benchmark == own.name), default=each)
         wanted = max(*count.values(), each * wanted_rounds)

@@ -13,8 +13,8 @@ from typing import Literal
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
 from gate.model import SIDES, Execution, Failure, Record, Side, Unsampled
+from gate.model.bounds import COARSE
 from gate.model.case import CaseId, canonical
-from gate.model.digits import COARSE
 from gate.model.names import COUNTS, FEWEST_FOR_STEADY
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn

@@ -46,8 +46,8 @@ from gate.evidence.hosts import differing, host_names, machines, run_states, sid
 from gate.evidence.lines import Located
 from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
+from gate.model.bounds import shortest_step
 from gate.model.case import CaseId, canonical
-from gate.model.digits import shortest_step
 from gate.model.evidence import Case, Evidence, Sample
 from gate.model.names import ACTIVE, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled

@@ -13,7 +13,7 @@ from gate.formats.parts.live import printed
 from gate.formats.parts.output import shown
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Result, aggregate
 from gate.formats.parts.source import Source
-from gate.model.digits import Digits
+from gate.model.bounds import Digits
 
 FORMAT = Format(title="benchmark.js (what it prints)", again="number")
 _CONFIDENCE = 0.95

@@ -13,7 +13,7 @@ from gate.formats.parts.live import printed
 from gate.formats.parts.output import NAME, OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
-from gate.model.digits import Digits
+from gate.model.bounds import Digits
 from gate.units import to_base
 
 FORMAT = Format(title="Catch2 (standard output, `--reporter xml`)", again="number")

@@ -18,7 +18,7 @@ from gate.formats.parts.output import NAME, OutputError, Suite, shown, written
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import GZIP, Source
 from gate.model import Better, Metric
-from gate.model.digits import Digits
+from gate.model.bounds import Digits
 from gate.walking import walk
 from gate.writing.plain import visible
 
@@ -44,15 +44,6 @@ _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _PANIC = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at ")
 
 
-class _Baseline(NamedTuple):
-    folder: Path
-    data: bytes
-    """Of its sample."""
-    name: str
-    why: str | None
-    """Why its name cannot be read."""
-
-
 class _Id(msgspec.Struct):
     full_id: str
 
@@ -76,22 +67,17 @@ def read(source: Source) -> Iterator[Result]:
         return
     found = list(_baselines(source.path))
     # of several projects a benchmark and its baseline may be there twice
-    times = Counter((each.name, each.folder.name) for each in found)
+    times = Counter((each.benchmark, folder.name) for folder, each in found)
     written: dict[str, float] = {}
-    for each in found:
-        time = each.folder.stat().st_mtime
-        written[each.folder.name] = min(written.get(each.folder.name, time), time)
+    for folder, _ in found:
+        time = folder.stat().st_mtime
+        written[folder.name] = min(written.get(folder.name, time), time)
     ranks = {"base": -1, "new": 1}
-    for each in sorted(found, key=lambda each: (ranks.get(own := each.folder.name, 0), written[own], own)):
-        labels = {"baseline": each.folder.name}
-        if times[each.name, each.folder.name] > 1:
-            labels["folder"] = str(each.folder.parent.relative_to(source.path))
-        try:
-            if each.why is not None:
-                raise OutputError(each.why)
-            yield _measured(each.name, _sample(each.data), labels)
-        except (OSError, OutputError) as error:
-            yield Failed(benchmark=each.name, status=str(error), labels=labels)
+    for folder, each in sorted(found, key=lambda each: (ranks.get(own := each[0].name, 0), written[own], own)):
+        labels = {"baseline": folder.name}
+        if times[each.benchmark, folder.name] > 1:
+            labels["folder"] = str(folder.parent.relative_to(source.path))
+        yield msgspec.structs.replace(each, labels=labels)
 
 
 def _folders(root: Path) -> Iterator[Path]:
@@ -107,8 +93,8 @@ def _folders(root: Path) -> Iterator[Path]:
         inner[:] = sorted(name for name in inner if name not in never and not name.startswith("."))
 
 
-def _baselines(root: Path) -> Iterator[_Baseline]:
-    """Read the baselines of all benchmarks, without those that are copies."""
+def _baselines(root: Path) -> Iterator[tuple[Path, Measured | Failed]]:
+    """Read the baselines of all benchmarks with their folders, without those that are copies."""
     benchmarks: dict[Path, dict[str, bytes]] = {}
     for folder in _folders(root):
         benchmarks.setdefault(folder.parent, {})[folder.name] = (folder / _SAMPLE).read_bytes()
@@ -119,7 +105,13 @@ def _baselines(root: Path) -> Iterator[_Baseline]:
             if list(found.values()).count(new) > 1:
                 del found["new"]
         for name, data in found.items():
-            yield _Baseline(above / name, data, *_name(above / name, root))
+            benchmark, why = _name(above / name, root)
+            try:
+                if why is not None:
+                    raise OutputError(why)
+                yield above / name, _measured(benchmark, _sample(data), {})
+            except OutputError as error:
+                yield above / name, Failed(benchmark=benchmark, status=str(error))
 
 
 def _name(folder: Path, root: Path) -> tuple[str, str | None]:

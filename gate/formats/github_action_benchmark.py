@@ -20,8 +20,7 @@ from gate.formats.parts.output import Written, written
 from gate.formats.parts.result import About, Format, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.model import Better
-from gate.model.bounds import number
-from gate.model.digits import Digits
+from gate.model.bounds import Digits, number
 
 FORMAT = Format(
     title="github-action-benchmark (`data.js`, or `external-data-json-path`)", again="number", column="commit"

@@ -21,7 +21,7 @@ from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, shown,
 from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
-from gate.model.digits import Digits
+from gate.model.bounds import Digits
 from gate.units import to_base
 from gate.writing.plain import visible
 

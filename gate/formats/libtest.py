@@ -14,7 +14,7 @@ from gate.formats.parts.output import shown, written
 from gate.formats.parts.result import Aggregate, Failed, Format, LeftOut, Result
 from gate.formats.parts.source import Source
 from gate.model import Better
-from gate.model.digits import Digits
+from gate.model.bounds import Digits
 
 FORMAT = Format(
     title="Rust's libtest and bencher (`test NAME ... bench:` lines, also of Criterion's `--output-format bencher`)",

@@ -9,7 +9,7 @@ from gate.formats.parts.live import printed
 from gate.formats.parts.output import shown
 from gate.formats.parts.result import Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
-from gate.model.digits import Digits
+from gate.model.bounds import Digits
 from gate.units import to_base
 
 FORMAT = Format(title="nanobench (standard output)", again="number")

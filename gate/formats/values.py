@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from gate.formats.parts.output import OutputError, Series, checked, refuse_cut_off, shown, usable
-from gate.model.digits import FEW, Digits
+from gate.model.bounds import FEW, Digits
 from gate.units import meant, to_base
 
 N = TypeVar("N", float, Digits)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
 
-from gate.config.rules import ROOM, budget_of, is_counted, repeats_of
+from gate.config.rules import ROOM, budget_of, executions_of, is_counted
 from gate.config.types import Config
 from gate.evidence.budget import cost_of, spent, unfinished
 from gate.evidence.lines import Located
@@ -93,7 +93,7 @@ def _seconds(
         often = 1.0
         if name in turned or is_counted(config, name):
             # one that is planned stands for as many as the first ones asked for
-            often = len(places[name]) / len({place[:2] for place in places[name]}) / repeats_of(config, name).executions
+            often = len(places[name]) / len({place[:2] for place in places[name]}) / executions_of(config, name)
         total += count * often * (fmean(taken[name]) + own)
     # where there was no later one yet, what is to be expected
     later = mean_of(build.seconds for build in builds if build.build > 0)

@@ -21,12 +21,12 @@ from gate.config.resolve import Settings
 from gate.config.rules import (
     FIRST_STARTS,
     TRIED_STARTS,
+    executions_of,
     goes_by_starts,
     is_counted,
     is_divisible,
     is_single,
     most_builds,
-    repeats_of,
 )
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
@@ -224,7 +224,7 @@ def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxy
     return schedule(
         project.settings.benchmarks, run.looks or most_builds(rules.plan, early=False), rules.plan.executions,
         run.seed or 0, {name for name in names if is_single(rules, name)}, rules.build.layouts,
-        {name: repeats_of(rules, name).executions for name in own} | dict(starts),
+        {name: executions_of(rules, name) for name in own} | dict(starts),
         {name: (TRIED_STARTS, FIRST_STARTS) for name in own if is_counted(rules, name)},
     )  # fmt: skip
 

@@ -30,8 +30,7 @@ from gate.model.warnings.base import Said
 from gate.run.project import Project
 from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
-from gate.store.folder import FolderStore
-from gate.store.history_records import proof_of
+from gate.store.history_records import FolderStore, proof_of
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.ref import RefStore

@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import msgspec
 from msgspec.structs import replace
 
+from gate.cli.command import declaring
 from gate.cli.groups import MeasureOptions, RulesOptions
-from gate.cli.listing import declaring
 from gate.codes import Exit
 from gate.config.config_text import COMMAND_LINE, from_tables
 from gate.config.types import Config

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
-from gate.model.digits import COARSE
+from gate.model.bounds import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import NotExact
 from gate.stats.rounding import ROUNDING, Array, Flags, Ints, same, smallest_step, unknown_rounding

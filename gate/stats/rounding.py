@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gate.model.digits import COARSE
+from gate.model.bounds import COARSE
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -18,8 +18,7 @@ from gate.checkout import refuse_tracked
 from gate.model import Remembered, UserError
 from gate.model.case import CaseId, OfCase, case_id
 from gate.model.history import CaseNights
-from gate.store.folder import drop_oldest, write_new
-from gate.store.history_records import RecordError, decode_as, stem_of
+from gate.store.history_records import RecordError, decode_as, drop_oldest, stem_of, write_new
 
 ELSEWHERE = "name another folder with --history, [gate] history or PERFGATE_HISTORY"
 SCHEMA = 1

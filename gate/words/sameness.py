@@ -1,12 +1,16 @@
-"""Sentences about benchmarks that are the same on both sides, and about why others may differ."""
+"""Sentences about builds: which benchmarks are the same on both, why others may differ, and how they were made."""
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
+
 from gate.evidence.sameness import unproved
-from gate.model import Identical, Report, Unproved
+from gate.model import Build, Identical, Report, Side, Unproved
 from gate.model.reasons import SameProgram
+from gate.model.records import FullBuilds
 from gate.model.sameness import MOST_NAMED
-from gate.units import agree, plural
+from gate.units import agree, format_duration, plural
 from gate.writing.plain import clip, visible
 
 _PATH = 100
@@ -69,3 +73,39 @@ def doubts(report: Report) -> list[tuple[str, str]]:
 def because(why: Unproved) -> str:
     """Say why a benchmark may differ, no full stop: "src/parse.c, which it opens or looks at, differs"."""
     return clip(visible(why.sentence()), 3 * _PATH)
+
+
+# --- how builds were made ---------------------------------------------------------------------------------------------
+
+_WHY = {
+    "off": 'relink = "off" under [build]',
+    "unperturbed": '"link-order" is not in [build] perturb',
+    "seed-used": "{path} uses PERFGATE_SEED or PERFGATE_BUILD",
+    "no-link": "perfgate saw no link of a program in it",
+    "not-linked": "{path} is not what a linker wrote (a later step changed it, or another tool made it)",
+    "unsound": "linking {path} again with the same seed gave other bytes",
+    "outside": "it links {path}, which is outside the tree",
+    "go": "Go links by itself",
+    "failed": "linking {path} again failed",
+}
+
+
+def say_builds(side: Side, builds: Sequence[Build]) -> str:
+    """Say whether a side's later builds linked again what its first one has compiled, or why not; "": unknown."""
+    again = [build.seconds for build in builds if build.relinked and build.seconds is not None]
+    whole = [build.seconds for build in builds if not build.relinked and build.seconds is not None]
+    why = next((build.full for build in builds if build.full is not None), None)
+    parts = []
+    if again:
+        instead = f" instead of {format_duration(statistics.median(whole))}" if whole else ""
+        took = format_duration(statistics.median(again))
+        parts.append(f"{plural(len(again), 'build')} linked again what the first one had compiled: {took}{instead}")
+    if why is not None and say_why(why):
+        parts.append(f"every {'later ' if again else ''}build ran the build command, because {say_why(why)}")
+    return f"{side}: {'; '.join(parts)}" if parts else ""
+
+
+def say_why(full: FullBuilds) -> str:
+    """Say why a build is a full one."""
+    path = clip(visible(full.path), 80) or ("the build command" if full.kind == "seed-used" else "a program")
+    return _WHY.get(full.kind, "").format(path=path)

@@ -21,7 +21,7 @@ from gate.directions import told_or_known
 from gate.formats import csv_column, values
 from gate.formats.parts.output import EmptyError, Live, OutputError, Series
 from gate.model import Metric
-from gate.model.digits import step_of
+from gate.model.bounds import step_of
 from gate.units import plural
 from gate.walking import open_beneath
 from harness.instruments.declaration import built_in
@@ -85,7 +85,7 @@ class Values:
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
     units = {name: rules.unit for name, rules in benchmark.metric.items()}
     if benchmark.format is not None:
-        # parsing the config has found it among gate.cli.listing.value_formats
+        # parsing the config has found it among gate.cli.command.value_formats
         read: Live = import_module(f"gate.formats.{benchmark.format}").LIVE
         return read(data, units)
     if (columns := benchmark.columns) is not None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.commands.drill.drill import Exercise, document
-from gate.commands.drill.edits import with_failing_artifacts
+from gate.commands.drill.drill import Exercise, document, with_failing_artifacts
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.document.terminal import Screen, render

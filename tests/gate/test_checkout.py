@@ -16,7 +16,7 @@ from gate.evidence.records import Appender
 from gate.model import UserError
 from gate.report.outputs import make_folder, write
 from gate.run.run_folder import make_room
-from gate.store.folder import write_new
+from gate.store.history_records import write_new
 from tests.support.project import Project
 
 SAID = "is a link that git tracks (to {}), and perfgate writes nothing through it"

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.evidence.cost import Design, design
 from gate.commands.simulate.draws import TABLE_VII
-from gate.commands.simulate.pool import Results
+from gate.commands.simulate.studies import Results
 from gate.stats.sequential import FOUND
 
 BUILDS = (1200.0, 60.0, 10.0)

@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -159,9 +158,8 @@ def _measured(request: Request, out: TextIO) -> int:
     if verb != "explain":
         return 0
     command = command_of("explain")
-    asked = command.options()
-    explain = replace(asked.explain, run=str(request.run_folder), benchmarks=request.benchmarks)
-    return _kept(command, replace(asked, explain=explain), request, out)
+    asked = command.options(run=str(request.run_folder), benchmarks=request.benchmarks)
+    return _kept(command, asked, request, out)
 
 
 def measuring_options(request: Request) -> MeasureOptions:
@@ -179,10 +177,9 @@ def _bisected(request: Request, out: TextIO) -> int:
     # what is not to be measured never comes here
     os.environ[FORKS] = ASKED
     command = command_of("bisect")
-    options = command.options(rules=rules_of(request))
     good = request.asked.words.good if request.asked is not None else None
-    measuring = replace(options.measuring, good=good, bad=request.head, out=request.run_folder)
-    code = _kept(command, replace(options, measuring=measuring), request, out)
+    asked = command.options(rules=rules_of(request), good=good, bad=request.head, out=request.run_folder)
+    code = _kept(command, asked, request, out)
     # several commits remain, which is an answer
     return 0 if code == Exit.INCONCLUSIVE else code
 

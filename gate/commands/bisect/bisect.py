@@ -11,12 +11,11 @@ from typing import TextIO
 import msgspec
 
 from gate.checkout import refuse_tracked
-from gate.cli.groups import MeasureOptions, RulesOptions
-from gate.cli.groups import OutputOptions as Files
+from gate.cli.groups import MeasureOptions, OutputOptions
 from gate.codes import Exit
 from gate.commands.bisect import words
 from gate.commands.bisect.against_good import ENDS, Gated, MeasuringError, gated, read_journal
-from gate.commands.bisect.command import MeasuringOptions, Options, OutputOptions
+from gate.commands.bisect.command import Options
 from gate.commands.bisect.result import Member, Result, concluded
 from gate.commands.bisect.search import Search, Stand, commits_between
 from gate.document import document as doc
@@ -60,19 +59,18 @@ class SearchFolder(Folder):
         return kept_in(count, where)
 
 
-def run(asked: Options, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Search, fill the folder, print what was found and return its exit code.
 
     Raises:
         UserError: a range that is none, nothing to measure, or another search in the folder.
         EndedError: a signal, or the measurements cannot be written; what was written stays.
     """
-    options, rules, outputs = asked.measuring, asked.rules, asked.outputs
     refuse_unsafe()
     if not options.good:
         raise UserError("bisect needs --good REF: a commit that was still fast, such as the last release")
-    files = Files(outputs.files, outputs.quiet)
-    require_writable(files)
+    outputs, rules = OutputOptions(options.files, options.quiet), options.rules
+    require_writable(outputs)
     measuring = MeasureOptions(
         base=options.good, head=options.bad or "HEAD", out=None, seed=options.seed, resume=True, strict=options.strict,
         wait=options.wait,
@@ -81,13 +79,13 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     with opened(measuring, _FOLDER, err, quiet=outputs.quiet, folder=folder) as run:
         try:
             project = run.enter(
-                open_project(options.good, options.bad or "HEAD", rules, run.outputs(targets(files)))
+                open_project(options.good, options.bad or "HEAD", rules, run.outputs(targets(outputs)))
             )  # fmt: skip
         except UserError as error:
             if error.option in _NAMES:
                 raise UserError(error.why, option=_NAMES[error.option]) from None
             raise
-        search = _begun(run, project, measuring, options, rules)
+        search = _begun(run, project, measuring, options)
         job = search.ends()
         if options.dry_run:
             out.write(words.preview(search.commits, project.settings.rules, search.budget))
@@ -107,9 +105,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     return result.exit_code
 
 
-def _begun(
-    run: Measuring, project: Project, measuring: MeasureOptions, options: MeasuringOptions, rules: RulesOptions
-) -> Search:
+def _begun(run: Measuring, project: Project, measuring: MeasureOptions, options: Options) -> Search:
     """Lay a search out, or take up the one of the folder; another one there moves below runs/."""
     commits = commits_between(project.repository, project.sources.base.commit, project.sources.head.commit)
     folder = run.settle(project)
@@ -132,7 +128,7 @@ def _begun(
         seed = secrets.randbits(31) if before is None or before.seed is None else before.seed
     budget = BUDGETS * float(project.settings.rules.plan.budget) if options.budget is None else float(options.budget)
     past = read_journal(folder) if before is not None else []
-    return Search(run, project, rules, measuring, commits, folder, past, seed, budget)
+    return Search(run, project, options.rules, measuring, commits, folder, past, seed, budget)
 
 
 def _searched(search: Search, run: Measuring, job: Job, say: Callable[[str], None]) -> tuple[Gated, Stand | None]:

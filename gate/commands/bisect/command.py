@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasuringOptions:
-    """Which commits are searched, and how long."""
+class Options:
+    """Which commits are searched, by whose rules, and where the result goes beside standard output and the folder."""
 
-    good: str | None = option("commit that was still fast, an ancestor of --bad", metavar="REF")
+    good: str | None = option("commit that was still fast, an ancestor of --bad", metavar="REF", section="measuring")
     bad: str | None = option("commit that is slow (default: HEAD)", metavar="REF")
     budget: Duration | None = option(
         "longest time to measure; comparing both ends takes at most plan.budget of it "
@@ -39,25 +39,11 @@ class MeasuringOptions:
     resume: bool = switch("continue an interrupted search of the same range, or give an ended one more budget")
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OutputOptions:
-    """Where the result goes beside standard output and the folder."""
-
+    rules: RulesOptions = group(RulesOptions, "rules")
     files: Mapping[str, str] = named(
-        ("json", "markdown", "html"), "write the report as {} (-: print it)", metavar="FILE"
+        ("json", "markdown", "html"), "write the report as {} (-: print it)", metavar="FILE", section="output"
     )
     quiet: bool = switch("print one line, and errors")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """A search."""
-
-    measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
-    rules: RulesOptions = group(RulesOptions, "rules")
-    outputs: OutputOptions = group(OutputOptions, "output")
 
 
 COMMAND = Command(

@@ -12,10 +12,9 @@ from typing import Any, TextIO
 
 import msgspec
 
-from gate.cli.groups import MeasureOptions
-from gate.cli.groups import OutputOptions as Files
+from gate.cli.groups import MeasureOptions, OutputOptions
 from gate.codes import Exit
-from gate.commands.calibrate.command import Options, OutputOptions
+from gate.commands.calibrate.command import Options
 from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.decide.estimates import asked_of
@@ -55,7 +54,7 @@ BUDGETS = 4
 _FOLDER = Path(DEFAULT_FOLDER) / "calibration"
 
 
-def run(asked: Options, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Measure head against itself, remember its variance, and print it.
 
     Returns 0; 4 when a benchmark or a build failed, nothing could be learned, or it could not be kept.
@@ -65,17 +64,16 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
             run in this workflow.
         EndedError: a signal, or the measurements could not be written.
     """
-    options, outputs, rules = asked.measuring, asked.outputs, asked.rules
     refuse_unsafe()
-    files = Files({"json": outputs.json} if outputs.json is not None else {}, outputs.quiet)
-    require_writable(files)
-    written = [*targets(files), *([options.history] if options.history else [])]
+    outputs = OutputOptions(options.files, options.quiet)
+    require_writable(outputs)
+    written = [*targets(outputs), *([options.history] if options.history else [])]
     measuring = MeasureOptions(
         base=None, head=options.head, out=options.out, seed=options.seed, dry_run=options.dry_run, keep=False,
         resume=options.resume, history=options.history, strict=options.strict, wait=options.wait,
     )  # fmt: skip
     with opened(measuring, _FOLDER, err, quiet=outputs.quiet) as run:
-        project = run.enter(open_itself(options.head, rules, run.outputs(written)))
+        project = run.enter(open_itself(options.head, options.rules, run.outputs(written)))
         job = prepare(_planned(project), measuring, run.settle(project), remembers=False)
         if options.dry_run:
             write_preview(job, out)
@@ -142,8 +140,7 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
             return f"{headline(found)}\n"
         return terminal.render(document(found, os.path.relpath(job.out)), terminal.screen(out))
 
-    files = {"json": outputs.json} if outputs.json is not None else {}
-    deliver(files, {"json": lambda: render(found)}, text, out)
+    deliver(outputs.files, {"json": lambda: render(found)}, text, out)
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli import option_values
 from gate.cli.command import MEASURED, MEASURING, Command, late
 from gate.cli.groups import HEAD, HISTORY, SEED, STRICT, WAIT, RulesOptions
-from gate.cli.options import group, option, switch
+from gate.cli.options import group, named, option, switch
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasuringOptions:
-    """What is measured against itself."""
+class Options:
+    """What is measured against itself, by whose rules, and where the result goes."""
 
-    head: str | None = option(HEAD, metavar="REF")
+    head: str | None = option(HEAD, metavar="REF", section="measuring")
     out: Path | None = option(
         "folder for the measurements (default: .perfgate/calibration in the project)",
         metavar="DIR",
@@ -27,23 +28,11 @@ class MeasuringOptions:
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OutputOptions:
-    """Where the result goes."""
-
-    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
-    quiet: bool = switch("print one line, and errors")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """A calibration."""
-
-    measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
     rules: RulesOptions = group(RulesOptions, "rules")
-    outputs: OutputOptions = group(OutputOptions, "output")
+    files: Mapping[str, str] = named(
+        ("json",), "write the report as {} (-: print it)", metavar="FILE", section="output"
+    )
+    quiet: bool = switch("print one line, and errors")
 
 
 COMMAND = Command(

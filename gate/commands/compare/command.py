@@ -7,9 +7,8 @@ from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
-from gate.cli.command import Command
+from gate.cli.command import Command, result_formats
 from gate.cli.groups import MeasuredRulesOptions
-from gate.cli.listing import result_formats
 from gate.cli.options import argument, group, option
 from gate.codes import Exit
 

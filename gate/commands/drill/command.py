@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli import option_values
 from gate.cli.command import MEASURING, Command, late
 from gate.cli.groups import HEAD, WAIT, RulesOptions
-from gate.cli.options import group, option, switch
+from gate.cli.options import group, named, option, switch
 from gate.codes import Exit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DrillOptions:
-    """What is tried on the gate, and where the result goes."""
+class Options:
+    """What is tried on the gate, by which rules, and where the result goes."""
 
     head: str | None = option(HEAD, metavar="REF")
     patch: Path | None = option(
@@ -26,15 +27,8 @@ class DrillOptions:
         metavar="FILE", alone="",
     )  # fmt: skip
     wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
-    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
+    files: Mapping[str, str] = named(("json",), "write the report as {} (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """A drill of the gate by these rules."""
-
-    drill: DrillOptions = group(DrillOptions)
     rules: RulesOptions = group(RulesOptions, "rules")
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TextIO
 
 import msgspec
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.drill import edits
-from gate.commands.drill.command import DrillOptions, Options
+from gate.commands.drill.command import Options
 from gate.commands.drill.workflows import swallowed
-from gate.config.commands import paths_named
+from gate.config.commands import as_text, paths_named
 from gate.config.types import Config
 from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
@@ -40,8 +41,8 @@ from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
 from harness.errors import SourceError
-from harness.source.base_and_head import Source, default_branch, patched
-from harness.source.repository import Repository, files_at
+from harness.source.base_and_head import Source, changed, default_branch, patched
+from harness.source.repository import Entry, Repository, files_at
 
 LONGER = 0.25
 _FOLDER = Path(DEFAULT_FOLDER) / "drill"
@@ -119,8 +120,7 @@ class Exercise(msgspec.Struct, frozen=True):
 class _Drill:
     """What all exercises have in common."""
 
-    options: DrillOptions
-    rules: RulesOptions
+    options: Options
     folder: Path
     config: Config
     """Of head."""
@@ -132,7 +132,7 @@ class _Drill:
         """Run the gate on head with a change, as a check would, in a folder of its own; what: says the change."""
         self.err.write(f"perfgate: drill: {_KINDS[name].title}\n")
         wanted = _KINDS[name].wanted
-        rules = replace(self.rules, sets=(*self.rules.sets, *(_ONCE if wanted == "error" else ())))
+        rules = replace(self.options.rules, sets=(*self.options.rules.sets, *(_ONCE if wanted == "error" else ())))
         asked = MeasureOptions(head=self.options.head, wait=self.options.wait, out=self.folder / name)
         with opened(asked, _FOLDER / name, self.err, quiet=self.options.quiet) as run:
             project = change(run.enter(open_itself(self.options.head, rules, run.outputs([]))))
@@ -158,7 +158,7 @@ class _Drill:
             found = made(project)
             return project if found is None else self.with_sources(project, found[0])
 
-        with open_itself(self.options.head, self.rules) as project:
+        with open_itself(self.options.head, self.options.rules) as project:
             found = made(project)
         if found is None:
             return Exercise(name, _KINDS[name].title, why=why)
@@ -171,7 +171,7 @@ class _Drill:
     def with_sources(self, project: Project, revision: str) -> Project:
         """Take other sources as head, which are not committed."""
         dirty = msgspec.structs.replace(project.sources.head.commit, dirty=True)
-        return with_head(project, Source(dirty, revision), self.rules, self.rules.benchmarks)
+        return with_head(project, Source(dirty, revision), self.options.rules, self.options.rules.benchmarks)
 
 
 def _held(wanted: str, report: Report, configured: Sequence[str]) -> dict[str, bool]:
@@ -189,31 +189,30 @@ def _held(wanted: str, report: Report, configured: Sequence[str]) -> dict[str, b
     return dict.fromkeys(held, False) if report.exit_code and all(held.values()) else held
 
 
-def run(asked: Options, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Try the gate, and print what held.
 
     Raises:
         UserError: nothing to measure, a patch that does not apply, or a config that is wrong.
         EndedError: a signal, or the measurements cannot be written.
     """
-    options, rules = asked.drill, asked.rules
-    require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
+    require_writable(OutputOptions(options.files, options.quiet))
     if options.workflow is not None:
-        return _read_workflows(options, rules, out)
+        return _read_workflows(options, out)
     refuse_unsafe()
     try:
         patch = options.patch.read_bytes() if options.patch is not None else None
     except OSError as error:
         raise UserError(f"{options.patch}: {error.strerror}", option="patch") from None
-    with open_itself(options.head, rules) as project:
+    with open_itself(options.head, options.rules) as project:
         folder = project.repository.project / _FOLDER
         config = project.settings.sides["head"]
-        programs = paths_named([each] for each in edits.programs(config) if "/" in each)
+        programs = paths_named([each] for each in programs_of(config) if "/" in each)
         tracked = {each.path for each in files_at(project.repository, project.sources.head.revision)}
         made = config.build.artifacts
         if made is None:
             made = [each for each in programs if project.repository.inside(each) not in tracked]
-    drill = _Drill(options, rules, folder, config, err)
+    drill = _Drill(options, folder, config, err)
     if patch is None:
         what = f"{format_share(LONGER)} were added to what each benchmark takes on head"
         slower, decided = drill.tried("slower", what, lambda project: project, longer=LONGER)
@@ -225,12 +224,12 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
     sizes = _sizes(decided)
     why = "there is no source file of a language whose comments are known"
-    harmless = drill.edited("harmless", edits.harmless, "a comment was added to {}", why)
+    harmless = drill.edited("harmless", comment_added, "a comment was added to {}", why)
     what, why = (
         "a line that no language has stood in place of {} of head",
         "no source but those that the commands name is known",
     )
-    broken = drill.edited("sources", edits.broken, what, why)
+    broken = drill.edited("sources", source_broken, what, why)
     tried = [slower, harmless, broken, _broken(drill, made), _of_base(drill, patch)]
     exercises = [{**msgspec.to_builtins(each), "wanted": _KINDS[each.name].wanted} for each in tried]
     held = not any(each.failed for each in tried)
@@ -239,19 +238,18 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     return Exit.PASS if held else Exit.REGRESSION
 
 
-def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], shown: doc.Document) -> None:
-    files = {"json": options.json} if options.json is not None else {}
+def _print(options: Options, out: TextIO, found: dict[str, Any], shown: doc.Document) -> None:
     whole = {"json": lambda: json.dumps({"schema": SCHEMA, **found}, indent=2) + "\n"}
-    deliver(files, whole, lambda: terminal.render(shown, terminal.screen(out)), out)
+    deliver(options.files, whole, lambda: terminal.render(shown, terminal.screen(out)), out)
 
 
-def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> int:
-    with open_itself(options.head, rules) as project:
+def _read_workflows(options: Options, out: TextIO) -> int:
+    with open_itself(options.head, options.rules) as project:
         repository, config = project.repository, project.settings.sides["head"]
         own = sorted([*(repository.top / ".github/workflows").glob("*.y*ml")])
         files = [Path(options.workflow)] if options.workflow else [Path(os.path.relpath(file)) for file in own]
         tracked = [entry.path for entry in files_at(repository, project.sources.head.revision)]
-        words = [word for text in edits.commands(config) for word in text.split()]
+        words = [word for text in commands_of(config) for word in text.split()]
         named = {repository.inside("perfgate.toml"), *(repository.inside(word) for word in words)}
         try:
             (branch, *_) = default_branch(repository, {})
@@ -272,9 +270,9 @@ def _broken(drill: _Drill, made: Sequence[str]) -> Exercise:
     if drill.config.build.command is None or not made:
         return Exercise("broken", "head's artifacts fail", why=_NO_ARTIFACTS)
     what = f"head's artifacts ({listed(made)}) were replaced by a program that fails"
-    return drill.tried(
-        "broken", what, lambda project: _with_head(project, partial(edits.with_failing_artifacts, made=made))
-    )[0]
+    return drill.tried("broken", what, lambda project: _with_head(project, partial(with_failing_artifacts, made=made)))[
+        0
+    ]
 
 
 def _of_base(drill: _Drill, patch: bytes | None) -> Exercise:
@@ -289,8 +287,8 @@ def _of_base(drill: _Drill, patch: bytes | None) -> Exercise:
         planted = drill.planted(project, patch)
         base, head = planted.sources.base, planted.sources.head
         own = planted.settings.sides["head"]
-        revision, built = edits.with_artifacts_of(project.repository, base.revision, head.revision, own)
-        whole = with_head(project, Source(head.commit, revision), drill.rules, drill.rules.benchmarks)
+        revision, built = with_artifacts_of(project.repository, base.revision, head.revision, own)
+        whole = with_head(project, Source(head.commit, revision), drill.options.rules, drill.options.rules.benchmarks)
         return _with_head(whole, lambda _: built)
 
     return drill.tried("artifacts", f"{drill.options.patch} was applied, and built without it", change)[0]
@@ -352,3 +350,137 @@ def document(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bo
     parts: list[doc.Part] = [doc.Said(headline)]
     parts += [] if quiet else [table, doc.Facts(meant), doc.Items(whys, "rest")]
     return doc.Document("perfgate drill", headline, [[part] for part in parts], "in --json", "")
+
+
+# --- edits of head ----------------------------------------------------------------------------------------------------
+
+_HASH, _SLASHES = "#", "//"
+_COMMENTS = {
+    **dict.fromkeys((".py", ".rb", ".sh", ".pl", ".r", ".jl", ".ex", ".exs", ".nim", ".cr"), _HASH),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".rs", ".go", ".java", ".kt"), _SLASHES),
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".cs", ".swift", ".scala", ".zig", ".d"), _SLASHES),
+    **dict.fromkeys((".lua", ".hs", ".sql"), "--"),
+}
+"""How a line of comment begins, by the ending of a source file's name."""
+_BESIDE = frozenset(
+    ["doc", "docs", "example", "examples", "node_modules", "spec", "test", "tests", "third_party", "vendor"]
+)
+"""Folders of sources that are probably not the program's."""
+_TOOLS = _BESIDE | {"bench", "benches", "benchmark", "benchmarks", "fuzz", "perf", "scripts", "tools"}
+_STEERS = re.compile(
+    r"(setup|conftest|noxfile|build)\.\w+|.*[._-](config|bench|benchmarks?|test|spec)\.\w+|(bench|test)[_.-].*"
+)
+"""Files that say how a project is built or measured."""
+_BROKEN = b")( perfgate drill: no language has such a line\n"
+_LINE = "perfgate drill: this line changes nothing"
+_KEPT = ".perfgate-drill"
+"""The folder in a tree that holds base's files and head's, by turns the ones that are built."""
+_FAILS = "#!/bin/sh\necho 'perfgate drill: this artifact was replaced by a program that fails' >&2\nexit 1\n"
+
+
+def comment_added(repository: Repository, revision: str, config: Config) -> tuple[str, str] | None:
+    """Add a line of comment to a source of the project; None: it has none whose syntax is known.
+
+    That is a file which a command names, otherwise the largest one.
+
+    Returns:
+        The new commit, and the path of the file in the repository.
+    """
+    named = {word for text in commands_of(config) for word in text.split()}
+    sources = [each for each in files_at(repository, revision, repository.inside(".")) if _is_source(each)]
+    if not sources:
+        return None
+
+    own = [each for each in sources if not _BESIDE & set(PurePosixPath(each.path).parts[:-1])] or sources
+    by_name = [each for each in own if any(repository.inside(word) == each.path for word in named)]
+    objects = "".join(f"{each.object}\n" for each in by_name or own).encode()
+    sizes = map(int, repository.git.run("cat-file", "--batch-check=%(objectsize)", stdin=objects).split())
+    _, chosen = max(zip(sizes, by_name or own, strict=True), key=lambda each: each[0])
+    text = repository.git.run("cat-file", "blob", chosen.object)
+    line = f"{_COMMENTS[PurePosixPath(chosen.path).suffix]} {_LINE}\n".encode()
+    content = text + (b"" if text.endswith(b"\n") or not text else b"\n") + line
+    return changed(repository, revision, {chosen.path: content}, "perfgate drill: a comment"), chosen.path
+
+
+def source_broken(repository: Repository, revision: str, config: Config) -> tuple[str, str] | None:
+    """Replace each source of the project by a line that no compiler and no interpreter takes; None: there is none.
+
+    What a benchmark's command names, and what lies among benchmarks, tests and tools, stays as it is.
+
+    Returns:
+        The new commit, and how many files are broken.
+    """
+    measured = msgspec.structs.replace(config, build=msgspec.structs.replace(config.build, command=None))
+    named = {repository.inside(word) for text in commands_of(measured) for word in text.split()}
+    files = {}
+    for entry in files_at(repository, revision, repository.inside(".")):
+        place = PurePosixPath(entry.path)
+        aside = {*map(str.lower, place.parts[:-1])} & _TOOLS or _STEERS.fullmatch(place.name.lower())
+        if _is_source(entry) and not aside and entry.path not in named:
+            files[entry.path] = _BROKEN
+    if not files:
+        return None
+    return changed(repository, revision, files, "perfgate drill: broken sources"), plural(len(files), "source")
+
+
+def _is_source(entry: Entry) -> bool:
+    return entry.mode.startswith("100") and PurePosixPath(entry.path).suffix in _COMMENTS
+
+
+def commands_of(config: Config) -> list[str]:
+    """List what builds a side and what its benchmarks run, a list of words as a text."""
+    given = [config.build.command, *(benchmark.command for benchmark in config.benchmark)]
+    return [each if isinstance(each, str) else " ".join(each) for each in given if each]
+
+
+def programs_of(config: Config) -> list[str]:
+    """List the first word of each benchmark's command."""
+    lists = [b.command.split() if isinstance(b.command, str) else b.command for b in config.benchmark]
+    return [words[0] for words in lists if words]
+
+
+def with_failing_artifacts(config: Config, made: Sequence[str]) -> Config:
+    """Let a side's build end with a program that fails in place of each file, or file of a folder, that it made."""
+    paths = " ".join(shlex.quote(f"./{path}") for path in made)
+    each = f'for f; do printf %s {shlex.quote(_FAILS)} > "$f" && chmod 755 "$f"; done'
+    built = as_text(config.build.command or "true")
+    return _built_by(
+        config,
+        f"({built}\n) && find -L {paths} -type f -exec sh -c {shlex.quote(each)} sh {{}} +",
+    )
+
+
+def with_artifacts_of(repository: Repository, base: str, head: str, config: Config) -> tuple[str, Config]:
+    """Let a side be head with the artifacts that base's sources give.
+
+    Returns:
+        The commit to check out, and how it is built: the files that differ are base's while it is, and head's again
+        afterwards.
+    """
+    prefix = repository.inside(".")
+    before, after = ({each.path: each for each in files_at(repository, of)} for of in (base, head))
+    names = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+    if any(not path.startswith("" if prefix == "." else f"{prefix}/") for path in names):
+        raise UserError("--patch: changes files outside the project's directory, which cannot be built by turns")
+    files: dict[str, bytes] = {}
+    scripts = []
+    for which, entries in (("base", before), ("head", after)):
+        lines = []
+        for path in names:
+            own = str(PurePosixPath(path).relative_to(prefix))
+            place = f"{_KEPT}/{which}/{own}"
+            if path in entries:
+                files[repository.inside(place)] = repository.git.run("cat-file", "blob", entries[path].object)
+                lines.append(f"cp {shlex.quote(place)} {shlex.quote(own)}")
+            else:
+                lines.append(f"rm -f {shlex.quote(own)}")
+        scripts.append(" && ".join(lines))
+    to_base, to_head = scripts
+    built = as_text(config.build.command or "true")
+    command = f"{to_base} && ({built}\n) && {to_head}"
+    return changed(repository, head, files, "perfgate drill: base's files beside head's"), _built_by(config, command)
+
+
+def _built_by(config: Config, command: str) -> Config:
+    table = msgspec.structs.replace(config.build, command=command, relink="off", cache="off")
+    return msgspec.structs.replace(config, build=table)

@@ -11,8 +11,8 @@ from gate.codes import Exit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExplainOptions:
-    """Of which run, and which of its benchmarks."""
+class Options:
+    """Of which run which benchmarks are explained, and where that goes."""
 
     run: str | None = argument(
         "folder of a run, its report.json, or its measurements (default: .perfgate)", metavar="RUN", nargs="?"
@@ -20,13 +20,6 @@ class ExplainOptions:
     benchmarks: tuple[str, ...] = repeated(
         "explain the benchmarks that match, also those that did not regress", metavar="GLOB", flag="--benchmark"
     )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """What is explained, and where it goes."""
-
-    explain: ExplainOptions = group(ExplainOptions)
     outputs: OutputOptions = group(OutputOptions, "output")
 
 

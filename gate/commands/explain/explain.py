@@ -48,12 +48,12 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     """
     outputs = options.outputs
     require_writable(outputs)
-    named = Path(options.explain.run or DEFAULT_FOLDER)
+    named = Path(options.run or DEFAULT_FOLDER)
     # a report.json stands for the folder that it is in
     source = named.parent if named.name == REPORT and not named.is_dir() else named
     refuse_inputs([source], targets(outputs))
     decided = _decided(source)
-    names = _names(decided.report, options.explain.benchmarks)
+    names = _names(decided.report, options.benchmarks)
     report = decided.report
     every = explanations_of(decided.evidence, report.findings)
     lacking = [name for name in names if name not in {each.benchmark for each in every}]

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gate.cli import option_values
 from gate.cli.command import Command, late
-from gate.cli.options import argument, group, named, option, repeated, switch
+from gate.cli.options import argument, named, option, repeated, switch
 from gate.codes import Exit
 from gate.model.names import HISTORY_REF
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StoreOptions:
-    """Where the history is: a ref of the repository around the working directory, or a folder."""
-
-    history: str | None = option(
+def _store() -> Any:
+    """Declare where the history is: a ref of the repository around the working directory, or a folder."""
+    return option(
         f"folder or git ref of the history (default: gate.history, then $PERFGATE_HISTORY, then {HISTORY_REF})",
-        metavar="DIR",
-    )
+        metavar="DIR", section="store",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +28,7 @@ class ListOptions:
     limit: int = option(
         "newest records to list (default: 20)", metavar="N", parse=option_values.whole(1, 1_000_000), default=20
     )
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +44,7 @@ class AddOptions:
         alone="origin",
     )
     dry_run: bool = switch("print the record, and write nothing")
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +56,7 @@ class TrendOptions:
     files: Mapping[str, str] = named(
         ("json", "markdown", "html"), "write the report as {} (-: print it)", metavar="FILE"
     )
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +64,7 @@ class ExportOptions:
     """Where the table goes."""
 
     csv: str | None = option("write a row for each commit and case as CSV (-: print it)", metavar="FILE")
-    store: StoreOptions = group(StoreOptions, "store")
+    history: str | None = _store()
 
 
 _DONE = "done"
@@ -76,7 +75,7 @@ COMMAND = Command(
     help="keep a record of each commit of the default branch",
     example="perfgate history\nperfgate history add .perfgate --push\nperfgate history trend --html trend.html",
     options=ListOptions,
-    run=late("gate.commands.history.add:run_list"),
+    run=late("gate.commands.history.recorded:run_list"),
     codes=_CODES,
     done=_DONE,
     parts={
@@ -84,7 +83,7 @@ COMMAND = Command(
             help="record what a run measured of its commit against its parent",
             example="perfgate history add .perfgate --push\nperfgate history add .perfgate --history /srv/history",
             options=AddOptions,
-            run=late("gate.commands.history.add:run"),
+            run=late("gate.commands.history.recorded:run"),
             codes=(*_CODES, Exit.ERROR),
             done="recorded, or known already",
             error="other writers were faster, time and again: nothing is lost, add it again",
@@ -101,7 +100,7 @@ COMMAND = Command(
             help="write a row for each commit and case, for other tools",
             example="perfgate history export --csv history.csv\nperfgate history export --csv -",
             options=ExportOptions,
-            run=late("gate.commands.history.export:run"),
+            run=late("gate.commands.history.recorded:run_export"),
             codes=_CODES,
             done=_DONE,
         ),

@@ -39,7 +39,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
         UserError: a history that cannot be read, or an option that names nothing in it.
     """
     require_writable(OutputOptions(options.files))
-    store = opened(options.store.history)
+    store = opened(options.history)
     reading = store.read()
     if not reading.records and not reading.problems:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from gate.cli.command import Command
-from gate.cli.listing import result_formats
+from gate.cli.command import Command, result_formats
 from gate.cli.options import argument, option
 from gate.codes import Exit
 from gate.model import SIDES, UserError

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlanOptions:
-    """From what, and for what."""
+class Options:
+    """From what counts are planned, and for what; or how the jobs of several runners are laid out."""
 
     runs: tuple[str, ...] = argument(
         "folders of runs or measurement files (default: .perfgate)", metavar="RUN", nargs="*"
@@ -38,17 +38,10 @@ class PlanOptions:
         parse=option_values.share,
     )
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MatrixOptions:
-    """How the jobs of several runners are laid out."""
-
     shards: int | None = option(
         "parts to divide the benchmarks into (default: plan.shards)",
-        metavar="N",
-        parse=option_values.whole(1, option_values.MOST_JOBS),
-    )
+        metavar="N", parse=option_values.whole(1, option_values.MOST_JOBS), section="several runners",
+    )  # fmt: skip
     sessions: int | None = option(
         "times to measure everything, each on another runner (default: plan.sessions)",
         metavar="N", parse=option_values.sessions,
@@ -57,15 +50,10 @@ class MatrixOptions:
     base: str | None = option("commit whose benchmarks count too (default: that of `perfgate measure`)", metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
     matrix: bool = switch("print the jobs of a workflow matrix as one line of JSON; measures nothing")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """A plan of counts, or the jobs of a matrix."""
-
-    plan: PlanOptions = group(PlanOptions)
-    matrix: MatrixOptions = group(MatrixOptions, "several runners")
     rules: RulesOptions = group(RulesOptions, "rules")
+
+
+_OF_MATRIX = ("shards", "sessions", "base", "head", "matrix")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
@@ -74,14 +62,15 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: nothing to plan from, an output that is an input, or not even two rounds fit the budget.
     """
-    asked, jobs = options.plan, options.matrix
-    of_plan, of_matrix = ([flag for _, flag in given(each)] for each in (asked, jobs))
-    if jobs.matrix:
+    asked = [*given(options)]
+    of_plan = [flag for name, flag in asked if name not in _OF_MATRIX]
+    of_matrix = [flag for name, flag in asked if name in _OF_MATRIX]
+    if options.matrix:
         if of_plan:
             raise MisuseError(f"--matrix: cannot be used with {of_plan[0]}")
         from gate.run.project import matrix_jobs
 
-        out.write(matrix_jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
+        out.write(matrix_jobs(options.shards, options.sessions, options.base, options.head, options.rules) + "\n")
         return 0
     if of_matrix:
         raise MisuseError(f"{of_matrix[0]}: needs --matrix")
@@ -92,16 +81,16 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.planning.plan import planned
     from gate.report.outputs import deliver, refuse_inputs
 
-    if asked.target is not None and asked.detect is not None:
+    if options.target is not None and options.detect is not None:
         raise MisuseError("--target: not with --detect, which asks for another aim")
-    runs = asked.runs or (DEFAULT_FOLDER,)
-    if asked.json is not None:
-        refuse_inputs([*map(Path, runs)], [Path(asked.json)])
-    found = planned(from_runs(runs, options.rules), asked.budget, asked.target, asked.detect)
-    files = {"json": asked.json} if asked.json is not None else {}
+    runs = options.runs or (DEFAULT_FOLDER,)
+    if options.json is not None:
+        refuse_inputs([*map(Path, runs)], [Path(options.json)])
+    found = planned(from_runs(runs, options.rules), options.budget, options.target, options.detect)
+    files = {"json": options.json} if options.json is not None else {}
     text = partial(terminal.render, document(found), terminal.bounded(out))
     deliver(files, {"json": partial(as_json, found)}, text, out)
-    if asked.json == "-" and not found.plan.reached:
+    if options.json == "-" and not found.plan.reached:
         err.write(f"perfgate: no plan within the budget reaches {found.aim}\n")
     return 0
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli import option_values
-from gate.cli.command import DECIDED, Command
+from gate.cli.command import DECIDED, Command, report_formats
 from gate.cli.groups import MeasuredRulesOptions, OutputOptions
-from gate.cli.listing import report_formats
 from gate.cli.options import argument, group, option, switch
 from gate.model import UserError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReportOptions:
-    """Which run, in which format."""
+class Options:
+    """What is rendered in which format, by whose rules, and where it goes."""
 
+    schema: bool = switch("print the JSON Schema of report.json, not a report")
     runs: tuple[str, ...] = argument(
         "folder of a run, report.json or measurement files (default: .perfgate)", metavar="RUN", nargs="*"
     )
@@ -30,14 +30,6 @@ class ReportOptions:
         "folder to write report files to (default: RUN if it is a folder, unless rules or benchmarks are named)",
         metavar="DIR", parse=option_values.folder,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """What is rendered, by whose rules, and where it goes."""
-
-    schema: bool = switch("print the JSON Schema of report.json, not a report")
-    report: ReportOptions = group(ReportOptions)
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
     outputs: OutputOptions = group(OutputOptions, "output")
 
@@ -62,16 +54,16 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     if options.schema:
         out.write(json.schema())
         return 0
-    asked, rules, outputs = options.report, options.rules, options.outputs
+    rules, outputs = options.rules, options.outputs
     require_writable(outputs)
     here = Path.cwd()
     # check puts it in the project's directory, which may be above this one
     near = (Path(os.path.relpath(f)) for each in (here, *here.parents) if (f := each / DEFAULT_FOLDER).is_dir())
-    runs = asked.runs or (str(next(near, Path(DEFAULT_FOLDER))),)
+    runs = options.runs or (str(next(near, Path(DEFAULT_FOLDER))),)
     again = rules.config or rules.rules or rules.sets or rules.benchmarks
     alone = Path(runs[0]) if len(runs) == 1 and not again else None
     # of files, and of another view of a run, there is no folder
-    folder = asked.out or (alone if alone is not None and alone.is_dir() else None)
+    folder = options.out or (alone if alone is not None and alone.is_dir() else None)
     refuse_inputs([Path(run) for run in runs], targets(outputs))
     if folder is not None:
         # its report.json is written again from itself
@@ -90,7 +82,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     if folder is not None:
         fill(folder, decided)
     write_asked(decided, outputs)
-    show(decided, outputs, out, form=asked.form, whole=whole(folder))
+    show(decided, outputs, out, form=options.form, whole=whole(folder))
     return decided.report.exit_code
 
 

@@ -7,7 +7,6 @@ from typing import TextIO
 
 from gate.commands.simulate.command import Options
 from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source, of_runs
-from gate.commands.simulate.pool import run_all
 from gate.commands.simulate.sections import (
     Ask,
     Row,
@@ -22,7 +21,7 @@ from gate.commands.simulate.sections import (
     row,
     told,
 )
-from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules
+from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules, run_all
 from gate.config.types import Interval, Show
 from gate.stats.sequential import look_rounds
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gate.commands.simulate.draws import Components
-from gate.commands.simulate.pool import AnyStudy, Results
-from gate.commands.simulate.studies import Counts, Study
+from gate.commands.simulate.studies import AnyStudy, Counts, Results, Study
 from gate.document.terminal import Column, table
 from gate.writing.plain import wrap
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate import __version__
+from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.commands.study.analysis import Method, analyse
 from gate.commands.study.document import brief, document_of
@@ -27,7 +28,7 @@ from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import StudyReport, StudyRun
 from gate.model.warnings import typed
 from gate.report import json
-from gate.report.outputs import make_folder, refuse_inputs, write
+from gate.report.outputs import make_folder, refuse_inputs, require_writable, targets, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural
 from gate.words.effects import settings_text
@@ -43,26 +44,28 @@ def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: files that cannot be read, options that do not go with them, or a file that cannot be written.
     """
-    outputs, folder = options.outputs, options.out
-    refuse_inputs([Path(file) for file in options.files], outputs.require_writable())
+    folder, asked = options.out, OutputOptions(options.written)
+    require_writable(asked)
+    refuse_inputs([Path(file) for file in options.files], targets(asked))
     inputs = read_inputs(options.files)
     report, observed = analyse_inputs(inputs, options)
-    pages, jsons = ([Path(each)] if each not in (None, "-") else [] for each in (outputs.html, outputs.json))
+    to_html, to_json = map(options.written.get, ("html", "json"))
+    pages, jsons = ([Path(each)] if each not in (None, "-") else [] for each in (to_html, to_json))
     if folder is not None:
         make_folder(folder)
         pages, jsons = [folder / STUDY_HTML, *pages], [folder / STUDY_JSON, *jsons]
     # its pictures take their time
-    drawn = pages or outputs.html == "-"
+    drawn = pages or to_html == "-"
     page = html.render(document_of(report, observed, [file.name for file in inputs.files])) if drawn else ""
     for file, text in (*((each, json.render_study(report)) for each in jsons), *((each, page) for each in pages)):
         write(file, text)
-    if outputs.json == "-":
+    if to_json == "-":
         out.write(json.render_study(report))
-    elif outputs.html == "-":
+    elif to_html == "-":
         out.write(page)
     else:
-        out.write(terminal.render(brief(report) if outputs.quiet else document_of(report), terminal.bounded(out)))
-    if folder is not None and not outputs.quiet:
+        out.write(terminal.render(brief(report) if options.quiet else document_of(report), terminal.bounded(out)))
+    if folder is not None and not options.quiet:
         err.write(f"perfgate: {folder / STUDY_HTML} has the tables and pictures\n")
     return Exit.ERROR if report.failures or not report.responses else 0
 
@@ -131,7 +134,8 @@ def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None)
 
 
 def _method(options: AnalyseOptions, config: Config | None, study: Study | None, runs: Sequence[Run]) -> Method:
-    without = [Abridgement((pattern,), keep=False) for pattern in options.without]
+    abridgements: list[Abridgement] = [("without", (pattern,)) for pattern in options.without]
+    abridgements += [("only", options.only)] if options.only else []
     seeds = (run.seed for run in runs if run.seed is not None)
     return Method(
         order=options.order or (model_order(study) if study else _ORDER),
@@ -139,7 +143,7 @@ def _method(options: AnalyseOptions, config: Config | None, study: Study | None,
         confidence=options.confidence or (config.gate.confidence if config else 0.95),
         iid=options.iid,
         seed=next(seeds, 0),
-        abridgements=(*without, *([Abridgement(options.only, keep=True)] if options.only else [])),
+        abridgements=tuple(abridgements),
         sample=options.sample,
         histograms=options.histograms,
     )

@@ -108,7 +108,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
     # the treatments that an abridgement leaves out by naming them
-    named = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
+    named = [pattern for word, patterns in method.abridgements if word == "without" for pattern in patterns]
     without = dict.fromkeys(own for pattern in named for own in matching(observed, pattern, "--without"))
     depending = [dependence(units, factors, level, confidence) for level in ("session", "build")]
     # the error of each factor's stratum, where it is exact: what its settings are compared by
@@ -238,9 +238,9 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
     kept = abridged(observed, abridgement)
     if kept is None:
         return None
-    units, factors = kept.units, kept.factors
+    (word, patterns), units, factors = abridgement, kept.units, kept.factors
     return Abridged(
-        name=abridgement.name,
+        name=f"{word} {' and '.join(map(settings_text, patterns))}",
         treatments=len(treatments(units, kept.values, factors)),
         balanced=balanced(units, factors),
         linear=linear_model(units, factors, method.order, method.confidence, lie_of(kept)),

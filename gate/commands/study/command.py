@@ -21,18 +21,17 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     _require_measuring()
     from gate.commands.study import measure
 
-    outputs = options.outputs
-    if outputs.json is not None and options.measuring.dry_run:
+    if "json" in options.written and options.dry_run:
         raise MisuseError("--json: cannot be used with --dry-run, whose plan is a text")
-    asked = StudyOptions(**vars(options.measuring), **vars(options.job), quiet=outputs.quiet)
-    return measure.run(asked, options.rules, out, err, AnalyseOptions(outputs=outputs))
+    analysis = AnalyseOptions(written=options.written, quiet=options.quiet)
+    return measure.run(_asked(options), options.rules, out, err, analysis)
 
 
 def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:
     """Print the plan, or the jobs."""
-    asked = StudyOptions(dry_run=True, **vars(options.plan), **vars(options.job))
-    if options.plan.matrix:
-        for name, flag in (*given(options.plan), *given(options.job)):
+    asked = dataclasses.replace(_asked(options), dry_run=True)
+    if options.matrix:
+        for name, flag in (*given(options), *given(options.job)):
             if name not in _WITH_MATRIX:
                 raise MisuseError(f"--matrix: cannot be used with {flag}")
         from gate.commands.study.experiment import print_matrix
@@ -49,8 +48,13 @@ def run_measure(options: MeasureOptions, out: TextIO, err: TextIO) -> int:
     _require_measuring()
     from gate.commands.study import measure
 
-    asked = StudyOptions(**vars(options.measuring), **vars(options.job), quiet=options.quiet)
-    return measure.run(asked, options.rules, out, err)
+    return measure.run(_asked(options), options.rules, out, err)
+
+
+def _asked(options: MeasureOptions | PlanOptions) -> StudyOptions:
+    names = {each.name for each in dataclasses.fields(StudyOptions)}
+    every = {**vars(options), **vars(options.job)}
+    return StudyOptions(**{name: value for name, value in every.items() if name in names})
 
 
 def run_analyse(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:

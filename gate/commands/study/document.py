@@ -11,11 +11,10 @@ import numpy as np
 from gate.commands.study import tables
 from gate.commands.study import words as say
 from gate.commands.study.observations import Observed
-from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
 from gate.commands.study.plots.effects import half_normal, pareto, quantile_effects
-from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
+from gate.commands.study.plots.of_values import boots, boxes, histogram, residuals, series, spreads, violins
 from gate.commands.study.plots.styles import TreatmentValues
 from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Said, Section
 from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, Varies

@@ -10,7 +10,7 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import RulesOptions
+from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.study import experiment
 from gate.commands.study.options import AnalyseOptions, StudyOptions
@@ -24,6 +24,7 @@ from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, UserError
 from gate.model.case import canonical
+from gate.report.outputs import require_writable, targets
 from gate.run import run_folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
@@ -54,10 +55,11 @@ def run(
         EndedError: a signal, or the measurements could not be written.
     """
     # found out now, not after an hour of measuring
-    written = analysis.outputs.require_writable() if analysis is not None else []
+    written = OutputOptions(analysis.written if analysis is not None else {})
+    require_writable(written)
     refuse_unsafe()
     with opened(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
-        design, job = lay_out(run, options, rules, written)
+        design, job = lay_out(run, options, rules, targets(written))
         to_do = of_the_rest(job, runs.records_of(job.out)) if job.resumes else job
         if options.dry_run:
             out.write(terminal.render(document(design, to_do, every=options.every), terminal.screen(out)))

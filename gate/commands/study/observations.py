@@ -19,7 +19,6 @@ from gate.model.study import Block, Factor, Scale, Setting, Varies
 from gate.stats.design.cells import cells, spread_grows
 from gate.stats.design.layers import complete_within
 from gate.units import to_base
-from gate.words.effects import settings_text
 from gate.writing.phrases import none_of
 
 if TYPE_CHECKING:
@@ -302,18 +301,8 @@ def written(pattern: Pattern) -> str:
     return ",".join(f"{name}={setting}" for name, setting in pattern.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Abridgement:
-    """Which treatments stay: those of a pattern (keep), or those of none."""
-
-    patterns: tuple[Pattern, ...]
-    keep: bool
-
-    @property
-    def name(self) -> str:
-        """What it is called: "without fp=no, prf=fp"."""
-        patterns = " and ".join(map(settings_text, self.patterns))
-        return f"{'only' if self.keep else 'without'} {patterns}"
+Abridgement = tuple[Literal["only", "without"], tuple[Pattern, ...]]
+"""Which treatments stay: only those of a pattern, or those of none."""
 
 
 def abridged(observed: Observed, abridgement: Abridgement) -> Observed | None:
@@ -322,17 +311,17 @@ def abridged(observed: Observed, abridgement: Abridgement) -> Observed | None:
     Raises:
         UserError: a factor or setting that was not measured.
     """
-    option = "--only" if abridgement.keep else "--without"
-    patterns = [[_found(observed.factors, *own, option) for own in each.items()] for each in abridgement.patterns]
+    word, named = abridgement
+    patterns = [[_found(observed.factors, *own, f"--{word}") for own in each.items()] for each in named]
 
     def rows(frame: pd.DataFrame) -> Mask:
         every = np.ones(len(frame), dtype=np.bool_)
-        named = [
+        rows_of = [
             np.logical_and.reduce([every, *(frame[f"f{index}"].to_numpy() == code for index, code in each)])
             for each in patterns
         ]
-        found: Mask = np.logical_or.reduce(named)
-        return found if abridgement.keep else ~found
+        found: Mask = np.logical_or.reduce(rows_of)
+        return found if word == "only" else ~found
 
     kept = observed.where(rows(observed.units), rows(observed.values))
     names = [f"f{i}" for i in range(len(kept.factors))]

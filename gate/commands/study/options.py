@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from gate.cli import groups, option_values
 from gate.cli.groups import HEAD, SEED, STRICT, WAIT, RulesOptions
-from gate.cli.options import argument, group, option, repeated, switch
+from gate.cli.options import argument, group, named, option, repeated, switch
 from gate.codes import MisuseError
 
 BlockOption = Literal["replicate", "build", "session", "none"]
@@ -86,34 +87,6 @@ class StudyRulesOptions(RulesOptions):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CommitsOptions:
-    """Which commits are measured."""
-
-    base: str | None = option(
-        "commit to compare with, if side is a factor (default: that of `perfgate check`)", metavar="REF"
-    )
-    head: str | None = option(HEAD, metavar="REF")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MeasuringOptions(CommitsOptions):
-    """What is measured for a study, and where; out: None: study in .perfgate of the project."""
-
-    out: Path | None = option(
-        f"folder for measurements and analysis (default: {FOLDER} in the project)",
-        metavar="DIR",
-        parse=option_values.folder,
-    )
-    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
-    keep: bool = switch("keep the checkouts of base and head")
-    resume: bool = switch("continue an interrupted run")
-    strict: bool = switch(STRICT)
-    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
-    dry_run: bool = switch("print what would run, how often and how long; measure nothing")
-    every: bool = switch("with --dry-run: print the order of all starts", flag="--all")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class JobOptions:
     """Which job this is, where several measure; None: the only one."""
 
@@ -128,63 +101,56 @@ class JobOptions:
 _SEVERAL = ("several runners", "see `perfgate study plan --matrix`")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AnalysisOutputOptions:
-    """Where the analysis goes; "-" is standard output itself."""
-
-    html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
-    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
-    quiet: bool = switch("print only the summary and errors")
-
-    def require_writable(self) -> list[Path]:
-        """Refuse what cannot be written before anything takes time, and return what would be.
-
-        Raises:
-            UserError: a target is a folder, its folder cannot be had, or both formats want standard output.
-        """
-        from gate.report.outputs import require_writable, targets
-
-        asked = {"json": self.json, "html": self.html}
-        files = groups.OutputOptions({name: target for name, target in asked.items() if target is not None})
-        require_writable(files)
-        return [*targets(files)]
+_BASE = "commit to compare with, if side is a factor (default: that of `perfgate check`)"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """A study, measured and analysed."""
-
-    measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
-    job: JobOptions = group(JobOptions, *_SEVERAL)
-    rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
-    outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
+def _files() -> Any:
+    """Declare where the analysis goes."""
+    return named(("html", "json"), "write the report as {} (-: print it)", metavar="FILE", section="output")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasureOptions:
-    """A study, measured."""
+    """A study, measured; out: None: study in .perfgate of the project."""
 
-    measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
+    base: str | None = option(_BASE, metavar="REF", section="measuring")
+    head: str | None = option(HEAD, metavar="REF")
+    out: Path | None = option(
+        f"folder for measurements and analysis (default: {FOLDER} in the project)",
+        metavar="DIR", parse=option_values.folder,
+    )  # fmt: skip
+    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
+    keep: bool = switch("keep the checkouts of base and head")
+    resume: bool = switch("continue an interrupted run")
+    strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
+    dry_run: bool = switch("print what would run, how often and how long; measure nothing")
+    every: bool = switch("with --dry-run: print the order of all starts", flag="--all")
     job: JobOptions = group(JobOptions, *_SEVERAL)
     rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
-    quiet: bool = switch("print no progress")
+    written: Mapping[str, str] = field(default_factory=dict)
+    """Files of the analysis."""
+    quiet: bool = switch("print no progress", section="")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlanningOptions(CommitsOptions):
-    """What a plan is of, and how it is shown."""
+class Options(MeasureOptions):
+    """A study, measured and analysed."""
 
-    out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=option_values.folder)
-    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
-    every: bool = switch("print the order of all starts", flag="--all")
-    matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
+    written: Mapping[str, str] = _files()
+    quiet: bool = switch("print only the summary and errors")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanOptions:
-    """A study, before it is measured."""
+    """A study before it is measured, and how that is shown."""
 
-    plan: PlanningOptions = group(PlanningOptions)
+    base: str | None = option(_BASE, metavar="REF")
+    head: str | None = option(HEAD, metavar="REF")
+    out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=option_values.folder)
+    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
+    every: bool = switch("print the order of all starts", flag="--all")
+    matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
     job: JobOptions = group(JobOptions, *_SEVERAL)
     rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
 
@@ -200,36 +166,34 @@ class AnalyseOptions:
         "only the benchmarks that match", metavar="GLOB", flag="--benchmark", section="selection"
     )
     """Globs; none: as configured."""
-    responses: tuple[str, ...] = repeated(
-        "only these metrics", metavar="METRIC", flag="--response", section="selection"
-    )
+    responses: tuple[str, ...] = repeated("only these metrics", metavar="METRIC", flag="--response")
     """Metrics; none: as configured."""
     only: tuple[dict[str, str], ...] = repeated(
         "only treatments with these settings",
-        metavar="F=S,F=S", flag="--only", parse=combination, section="selection",
+        metavar="F=S,F=S", flag="--only", parse=combination,
     )  # fmt: skip
     """What is analysed has all settings of one of these."""
     without: tuple[dict[str, str], ...] = repeated(
         "analyse again without these treatments",
-        metavar="F=S,F=S", flag="--without", parse=combination, section="selection",
+        metavar="F=S,F=S", flag="--without", parse=combination,
     )  # fmt: skip
     """Analyses again, each without the treatments that have all these settings."""
     sample: dict[str, str] | None = option(
         "treatment of the sample-size study (default: one with the most units)",
-        metavar="F=S,F=S", parse=combination, section="selection",
+        metavar="F=S,F=S", parse=combination,
     )  # fmt: skip
     histograms: tuple[dict[str, str], ...] = repeated(
         "show the histograms of these treatments",
-        metavar="F=S,F=S", flag="--histogram", parse=combination, section="selection",
+        metavar="F=S,F=S", flag="--histogram", parse=combination,
     )  # fmt: skip
     host_factors: tuple[tuple[str, str], ...] = repeated(
         "make a factor of what the hosts of the files differ in: machine=cpu, kernel=kernel",
-        metavar="NAME=KEY", flag="--host-factor", parse=host_factor, section="selection",
+        metavar="NAME=KEY", flag="--host-factor", parse=host_factor,
     )  # fmt: skip
     """KEY: what a run line says of its host."""
     chosen: tuple[tuple[str, tuple[str, ...]], ...] = repeated(
         "analyse only these settings of a factor, in this order",
-        metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",
+        metavar="F=S,S", flag="--settings", parse=factor_settings,
     )  # fmt: skip
     block: BlockOption | None = option(
         "what starts are compared within (default: study.block, or the lowest that has every treatment)",
@@ -240,28 +204,26 @@ class AnalyseOptions:
         "most factors in an interaction (default: study.order)",
         metavar="N",
         parse=option_values.count,
-        section="method",
     )
     quantiles: tuple[float, ...] | None = option(
         "quantiles to analyse, between 0 and 1 (default: 0.1 to 0.9 and 0.99)",
         metavar="Q,Q",
         parse=quantiles,
-        section="method",
     )
-    iid: bool = switch(
-        "also show the intervals that treat all values as independent, and why they are too narrow", section="method"
-    )
+    iid: bool = switch("also show the intervals that treat all values as independent, and why they are too narrow")
     scale: ScaleOption | None = option(
         "plain values, or their logarithms, where effects are percentages (default: study.scale, which is auto: log "
         "where the spread grows with the level)",
         choices=SCALES,
-        section="method",
     )
     confidence: float | None = option(
-        "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence, section="method"
+        "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence
     )
-    out: Path | None = option("folder to write the page and the JSON to", metavar="DIR", parse=option_values.folder)
-    outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
+    out: Path | None = option(
+        "folder to write the page and the JSON to", metavar="DIR", parse=option_values.folder, section=""
+    )
+    written: Mapping[str, str] = _files()
+    quiet: bool = switch("print only the summary and errors")
 
     @property
     def settings(self) -> dict[str, tuple[str, ...]]:

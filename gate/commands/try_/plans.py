@@ -13,12 +13,12 @@ from gate.config.rules import (
     FIRST_STARTS,
     ROOM,
     budget_of,
+    executions_of,
     goes_by_starts,
     is_counted,
     is_single,
     metric_rules,
     most_builds,
-    repeats_of,
     threshold_of,
 )
 from gate.config.types import Builds, Config, Plan
@@ -66,7 +66,7 @@ def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundC
         ]
         needs[name] = Needs(max(noises, default=None), 2 * each.iteration, fewest_of(rules, name))
     others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in known if each.benchmark not in own)
-    starts = {name: repeats_of(rules, name).executions for name in own}
+    starts = {name: executions_of(rules, name) for name in own}
     starts |= afforded(needs, rules, builds=cost.builds, others=others, once=cost.once)
     seconds = 2 * sum(_seconds(each, rules.plan, rules, starts) for each in known)
     return msgspec.structs.replace(cost, executions=seconds, starts=starts)

@@ -16,9 +16,9 @@ from gate.model import SCHEMA, Failure
 from gate.planning.document import POWER
 from gate.report.json import plain
 from gate.units import Duration, format_duration, format_share, format_value, plural
-from gate.words.builds import say_why
 from gate.words.failures import title
 from gate.words.reports import commit
+from gate.words.sameness import say_why
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, visible

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gate.cli.listing import result_formats
+from gate.cli.command import result_formats
 from gate.formats import adapter
 from gate.formats.parts.json_text import documents
 from gate.formats.parts.output import OutputError

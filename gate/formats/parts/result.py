@@ -13,8 +13,7 @@ import msgspec
 from gate.directions import told_or_known
 from gate.formats.parts.output import usable, why_unusable
 from gate.model import Better, Metric
-from gate.model.bounds import number
-from gate.model.digits import Digits
+from gate.model.bounds import Digits, number
 from gate.writing.plain import visible
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from gate.github.client import Forge, Label, PullFacts
-from gate.github.comment import User
+from gate.github.comment import Comment, User
 from gate.github.event import Event, IssuePayload, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
 
@@ -81,18 +81,10 @@ class Asked(msgspec.Struct, frozen=True):
             raise ValueError(f"is not the output `request` of a job with command ask: {error}") from None
 
 
-class _Comment(msgspec.Struct):
-    id: int
-    body: str | None = None
-    created_at: str = ""
-    author_association: str = "NONE"
-    user: User | None = None
-
-
 class _Payload(msgspec.Struct):
     action: str = ""
     repository: RepositoryPayload | None = None
-    comment: _Comment | None = None
+    comment: Comment | None = None
     issue: IssuePayload | None = None
     pull_request: PullPayload | None = None
     label: Label | None = None
@@ -181,8 +173,8 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
     return Asked(words, found, sha256(f"{number} {facts.head.sha} {words.said}".encode()).hexdigest()[:12])
 
 
-def _commented(payload: _Payload, comment: _Comment, issue: IssuePayload) -> Words:
-    body = (comment.body or "").strip()
+def _commented(payload: _Payload, comment: Comment, issue: IssuePayload) -> Words:
+    body = comment.text.strip()
     if not re.match(rf"{WORD}(\s|\Z)", body):
         raise NothingAskedError(f"the comment does not begin with {WORD}")
     if payload.action != "created":
@@ -205,7 +197,7 @@ def _refuse_bots(*users: User | None) -> None:
         raise RefusedError("a bot asks", answered=False)
 
 
-def _require_head(facts: PullFacts, words: Words, comment: _Comment | None) -> None:
+def _require_head(facts: PullFacts, words: Words, comment: Comment | None) -> None:
     """Refuse a head that who asked cannot have seen; a commit's own dates are its author's word, a push's are not."""
     if words.sha is not None:
         if words.sha != facts.head.sha:

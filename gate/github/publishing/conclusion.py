@@ -15,12 +15,12 @@ from gate.decide.report import Decided
 from gate.evidence.lines import Inputs
 from gate.evidence.records import MEASUREMENTS
 from gate.github.client import forge_of, token_of
+from gate.github.comment import Stamp, any_job_of, job_of
 from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
 from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing, read_status
 from gate.github.publishing.request import STATUS
 from gate.github.runner import open_regular
-from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.github.transport import Problem
 from gate.model import UserError
 from gate.planning.deciding import decide_inputs

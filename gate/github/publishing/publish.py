@@ -19,13 +19,12 @@ from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape
 from gate.github import notice
 from gate.github.client import Forge, forge_of
-from gate.github.comment import LEFT, Marker, Posted, publish_comment
+from gate.github.comment import LEFT, Marker, Posted, Relation, Stamp, publish_comment, stamp_on
 from gate.github.event import Event
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
-from gate.github.stamp import Relation, Stamp, stamp_on
 from gate.github.transport import Problem, Task
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare

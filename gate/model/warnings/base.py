@@ -30,12 +30,6 @@ class First(Base, frozen=True):
     placed: ClassVar[Weight] = "first"
 
 
-class Later(Base, frozen=True):
-    """One that stands in the details only."""
-
-    placed: ClassVar[Weight] = "later"
-
-
 class Said(Base, frozen=True):
     """One that only people read, since nothing goes by its numbers: its sentence stands where it is found."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from gate.model.warnings.base import Base, First, Later, Said
+from gate.model.warnings.base import Base, First, Said, Weight
 from gate.units import agree, format_share, plural
 from gate.writing.phrases import listed
 from gate.writing.sentences import say_direction
@@ -113,7 +113,8 @@ class Outlived(First, frozen=True):
         return f"after {some} ({sides}) a process that the command had started still ran: no value includes its work"
 
 
-class ClockStood(Later, frozen=True):
+class ClockStood(Base, frozen=True):
+    placed: ClassVar[Weight] = "later"
     share: float
     """Of what its executions took."""
 
@@ -133,7 +134,9 @@ class MissingAllowed(First, frozen=True):
         return f"{listed(self.benchmarks)} {are} missing, allowed by {self.label or 'the rules'}"
 
 
-class TwoPrograms(Later, frozen=True):
+class TwoPrograms(Base, frozen=True):
+    placed: ClassVar[Weight] = "later"
+
     def _said(self) -> str:
         return "the verdict is of these two programs: another build of either may differ"
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from gate.model.names import FailureKind
-from gate.model.warnings.base import First, Later, Said
+from gate.model.warnings.base import Base, First, Said, Weight
 from gate.units import Duration, agree, format_duration, plural
 from gate.writing.phrases import joined, none_of, toml_text
 from gate.writing.plain import clip, visible
@@ -164,9 +164,10 @@ class BuildChanged(First, frozen=True):
         return f"base and head are not built alike: head changes {_changes(self.changes)}"
 
 
-class BudgetHoldsFew(Later, frozen=True):
+class BudgetHoldsFew(Base, frozen=True):
     """The budget ends before there are the rounds that a regression needs."""
 
+    placed: ClassVar[Weight] = "later"
     rounds: int
     """That fit, about."""
     needed: int

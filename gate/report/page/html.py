@@ -26,8 +26,8 @@ from gate.report.page.findings import (
 from gate.units import format_confidence, format_number, format_share, plural
 from gate.words import bars, explanations, failures, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
-from gate.words.builds import say_builds
 from gate.words.failures import grouped
+from gate.words.sameness import say_builds
 from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known

@@ -22,8 +22,7 @@ from gate.report.json import render as to_json
 from gate.run.memory import control_warnings
 from gate.stats.levels import BEYOND, e_value, halves
 from gate.stats.ratio import t_quantile
-from gate.store.folder import FolderStore
-from gate.store.history_records import decode, encode, proof_of
+from gate.store.history_records import FolderStore, decode, encode, proof_of
 from tests.gate.decide.decided import both, decided, policy_by
 from tests.gate.store.records import record
 from tests.promise.test_controls import NOISES, STARTS, alarms, false_warnings, named, values

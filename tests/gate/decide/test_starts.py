@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.rules import repeats_of
+from gate.config.rules import executions_of
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, counting, wanted
@@ -205,7 +205,7 @@ def test_who_names_counts_gets_them(plan: dict[str, object], expected: int) -> N
     run = run_of(plan)
     config = parse(from_tables(run.config or {}, "test"), lenient=True)
     assert counting(run, config) is None
-    assert repeats_of(config, "prog").executions == expected
+    assert executions_of(config, "prog") == expected
 
 
 def test_auto_may_be_named_beside_counts_and_what_gave_nothing_on_a_side_is_not_counted() -> None:

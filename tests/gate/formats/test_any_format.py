@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gate.cli.listing import result_formats
+from gate.cli.command import result_formats
 from gate.evidence.foreign import named
 from gate.formats import adapter, asv, divan
 from gate.formats.parts.reading import Reading, read, recognised

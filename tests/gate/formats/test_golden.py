@@ -14,7 +14,7 @@ import pytest
 from gate.formats.parts.output import OutputError, Series
 from gate.formats.parts.reading import columns, read
 from gate.formats.parts.source import Source
-from gate.model.digits import step_of
+from gate.model.bounds import step_of
 from tests.gate.formats.test_any_format import FILES
 from tests.gate.formats.test_any_live_output import ADAPTERS
 

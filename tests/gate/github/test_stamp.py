@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from gate.github.comment import Stamp, any_job_of, job_of, stamp_on
 from gate.github.publishing.publish import set_status
-from gate.github.stamp import Stamp, any_job_of, job_of, stamp_on
 from gate.github.transport import Problem, Task
 from tests.support.forge import FakeGitHub
 

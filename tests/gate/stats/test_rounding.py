@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.model.digits import Digits, shortest_step, step_of
+from gate.model.bounds import Digits, shortest_step, step_of
 from gate.stats.bootstrap import bootstrap_ratio
 from gate.stats.centers import quantile_curve
 from gate.stats.components import remember

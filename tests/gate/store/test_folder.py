@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from gate.model import UserError
-from gate.store.folder import FolderStore
-from gate.store.history_records import LARGEST, RecordError, decode, encode, is_name, is_sha, name_of
+from gate.store.history_records import LARGEST, FolderStore, RecordError, decode, encode, is_name, is_sha, name_of
 from gate.store.ref import RefStore
 from harness.source.git import Git
 from tests.gate.store.records import change, measured, race, record, sha

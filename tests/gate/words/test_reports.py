@@ -24,8 +24,8 @@ from gate.report.formats import markdown
 from gate.report.measurements import Material
 from gate.report.page import html
 from gate.words import notes, numbers, reports, verdict_line
-from gate.words.builds import say_builds, say_why
 from gate.words.reports import spent, turns
+from gate.words.sameness import say_builds, say_why
 from gate.words.streams import ASCII_ONLY, colored
 from gate.writing import amounts
 from tests.gate.report import examples

@@ -223,7 +223,7 @@ def test_a_search_is_answered(comment: Comment, forge: FakeGitHub, monkeypatch: 
     given: list[Any] = []
 
     def bisect(asked: Any, out: Any, _: Any) -> int:
-        given.append((asked.measuring.good, asked.measuring.bad, asked.rules.benchmarks))
+        given.append((asked.good, asked.bad, asked.rules.benchmarks))
         out.write("c0ffee is the first slow commit </details> @everyone ```\n")
         return 3
 

@@ -12,12 +12,12 @@ import pytest
 
 from gate.cli.main import main
 from gate.codes import Exit
-from gate.commands.history.export import COLUMNS
+from gate.commands.history.recorded import COLUMNS
 from gate.model import UserError
 from gate.model.history import Controls
 from gate.run.memory import pushing
 from gate.stats.levels import e_value
-from gate.store.folder import FolderStore
+from gate.store.history_records import FolderStore
 from gate.store.memory import Session, Sessions
 from harness.source.git import git_of
 from tests.gate.github import test_event as event

@@ -14,13 +14,12 @@ import pytest
 from benchmarks.evidence.page import as_markdown
 from benchmarks.evidence.promises import Promise
 from gate.cli.main import main
-from gate.commands.simulate import pool
+from gate.commands.simulate import studies as module
 from gate.commands.simulate.chapters import WIDTH, run
 from gate.commands.simulate.command import Options
 from gate.commands.simulate.draws import NORMAL, TABLE_VII, Source
-from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Section, Table, as_text
-from gate.commands.simulate.studies import Comparisons, Reports, Rules
+from gate.commands.simulate.studies import Comparisons, Reports, Results, Rules
 from gate.model import UserError
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
@@ -86,12 +85,12 @@ def studies() -> tuple[Comparisons, Reports]:
     )
 
 
-def run_all(*asked_for: pool.AnyStudy, reports: int = 30, seed: int = 5, cores: int = 1) -> Results:
-    return pool.run_all(asked_for, reports, seed=seed, cores=cores, progress=io.StringIO())
+def run_all(*asked_for: module.AnyStudy, reports: int = 30, seed: int = 5, cores: int = 1) -> Results:
+    return module.run_all(asked_for, reports, seed=seed, cores=cores, progress=io.StringIO())
 
 
 def test_the_counts_depend_on_the_seed_but_not_on_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "usable_cores", lambda: 2)
+    monkeypatch.setattr(module, "usable_cores", lambda: 2)
     monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 20)
     comparisons, reports = studies()
     alone, shared = (run_all(reports, comparisons, reports, cores=cores) for cores in (1, 2))
@@ -103,8 +102,8 @@ def test_the_counts_depend_on_the_seed_but_not_on_processes(monkeypatch: pytest.
     assert alone.of(reports).rounds.tolist() == shared.of(reports).rounds.tolist()
     assert set(alone.counts) == {comparisons, reports}
     # there are no more processes than cores
-    monkeypatch.setattr(pool, "usable_cores", lambda: 1)
-    monkeypatch.delattr(pool, "ProcessPoolExecutor")
+    monkeypatch.setattr(module, "usable_cores", lambda: 1)
+    monkeypatch.delattr(module, "ProcessPoolExecutor")
     by_itself = run_all(comparisons, cores=999).of(comparisons)
     other = run_all(comparisons, seed=6).of(comparisons)
     assert one.half_width.tolist() == by_itself.half_width.tolist() != other.half_width.tolist()
@@ -113,15 +112,15 @@ def test_the_counts_depend_on_the_seed_but_not_on_processes(monkeypatch: pytest.
 def test_progress_is_told_in_a_log_and_leaves_the_line_of_a_terminal_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 40)
     err = io.StringIO()
-    pool.run_all([studies()[0]], 30, seed=5, cores=1, progress=err)
+    module.run_all([studies()[0]], 30, seed=5, cores=1, progress=err)
     # then a line now and then
     assert [line.split(", about ")[0] for line in err.getvalue().splitlines()] == ["perfgate: simulating: 33%"]
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     # every chunk is a while after the one before it
-    monkeypatch.setattr("gate.commands.simulate.pool.time.monotonic", itertools.count(step=1.0).__next__)
+    monkeypatch.setattr("gate.commands.simulate.studies.time.monotonic", itertools.count(step=1.0).__next__)
     screen = Terminal()
-    pool.run_all([studies()[0]], 30, seed=5, cores=1, progress=screen)
+    module.run_all([studies()[0]], 30, seed=5, cores=1, progress=screen)
     assert "simulating" in screen.getvalue() and "━" in screen.getvalue()
     assert screen.screen.lines == [""]
 

@@ -309,7 +309,7 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
     assert (code, out, err) == (0, "words\n", "")
     (options,) = calls
     assert (options.files, options.out) == ((".perfgate/study",), Path(".perfgate/study"))
-    assert (options.outputs.json, options.outputs.quiet, options.order) == ("-", True, None)
+    assert (options.written["json"], options.quiet, options.order) == ("-", True, None)
     # what is refused must be so before anything is measured
     for options_ in (("--json", "-", "--html", "-"), ("--html", ".")):
         assert run("study", *options_)[0] == 2

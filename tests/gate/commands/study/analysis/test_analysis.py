@@ -70,8 +70,8 @@ def test_abridged_data_sets_are_analysed_beside() -> None:
     lines = designs.lines(designs.LOAD, designs.additive, 4)
     found = analysed(
         lines,
-        Abridgement(({"sched": "cfs", "clients": "8"},), keep=False),
-        Abridgement(({"load": "idle", "sched": "bfs"}, {"load": "busy", "sched": "bfs"}), keep=True),
+        ("without", ({"sched": "cfs", "clients": "8"},)),
+        ("only", ({"load": "idle", "sched": "bfs"}, {"load": "busy", "sched": "bfs"})),
     )
     without, only = found.abridged
     assert without.name == "without sched=cfs, clients=8"

@@ -10,11 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
 from gate.commands.study.plots.effects import MOST_CONTRASTS, half_normal, pareto, quantile_effects
-from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
+from gate.commands.study.plots.of_values import boots, boxes, histogram, residuals, series, spreads, violins
 from gate.commands.study.plots.styles import TreatmentValues, apart, labels, ordered, shortened
 from gate.model.study import Check, Dependence, Factor, MeanInterval, Response, Setting
 from gate.plots.panels import Array, Look, marks_between, places

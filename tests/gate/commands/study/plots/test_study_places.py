@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from gate.commands.study import words as say
-from gate.commands.study.plots.distributions import bins, boxes, violins
 from gate.commands.study.plots.effects import quantile_effects
-from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
+from gate.commands.study.plots.of_values import bins, boots, boxes, residuals, series, violins
 from gate.commands.study.plots.styles import TreatmentValues
 from gate.model.study import Box, Factor, MeanInterval, QuantileEffects, Residual, Response
 from gate.plots.picture import Picture
