@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -401,7 +402,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     if wanted is None:
         why = "left out: its table names those that are measured"
         most = min(short, _FEW if listed else _CHOSEN)
-        most = max(1, int(min(most, total * (math.inf if lean else held) / _BUILDS)))
+        most = max(1, int(min(most, total * (held if math.isinf(short) and not lean else math.inf) / _BUILDS)))
         wanted = {name: _spread(found, own, max(1, round(most * len(own) / total))) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
     filtered = {
@@ -452,13 +453,15 @@ def _short(
 ) -> float:
     """Return how many cases a start may have where each takes the tool's own time; inf: they are as short as wanted.
 
+    What is chosen stays: it is to suit a host that is not as loaded as this one may be now.
+
     late: benchmarks whose start was ended; means: the cases that they had printed until then, and those of the others.
     """
     cost, count = trial.get("cost"), sum(map(len, means.values()))
     if not cost or any(each.instrument != "values" for each in found.benchmarks):
         return math.inf
     start = sum(each["longer_than"] for each in late) or cost["executions"] / 2 / found.plan.executions
-    each = max(start, 1e-3) / max(count, 1)
+    each = max(start, 1e-3) / max(count, 1) / max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     return max(1, int(_START / each), min(_LEAST, int(_room(trial, _BUILDS) / 2 / each)))
 
 

@@ -189,6 +189,15 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
     assert (counts, len(few.benchmark.include)) == ([8, 60], 8)
 
 
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How many programs want a processor, of which there are two: one."""
+    now = [1.0]
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("os.getloadavg", lambda: (now[0], 9.0, 9.0))
+    return now
+
+
 HOOKED = {"NODE_OPTIONS": f"--import=data:,{CHOOSES}"}
 
 
@@ -213,6 +222,7 @@ def late(seconds: float, printed: list[str], names: list[str]) -> Mapping[str, A
         (0, [f"m{n}::a" for n in range(216)], 1),
     ],
 )
+@pytest.mark.usefixtures("load")
 def test_of_what_was_ended_as_many_are_chosen_as_its_pace_allows(printed: int, names: list[str], chosen: int) -> None:
     libtest = replace(found(["./b"]).benchmark, instrument="values", form="libtest")
     suited = replace(found([], amount=Amount(1, 1, budget=30)), benchmarks=[libtest])
@@ -228,7 +238,7 @@ def test_of_what_was_ended_as_many_are_chosen_as_its_pace_allows(printed: int, n
     assert again is None
 
 
-def test_what_is_loaded_into_a_script_chooses_among_its_names() -> None:
+def test_what_is_loaded_into_a_script_chooses_among_its_names(load: list[float]) -> None:
     names = [f"own: case {n}" for n in range(20)]
     cases = [{"benchmark": "a", "metric": name, "mean": 1e-6, "decided": True} for name in names]
     # 10 s a start, both sides twice: a fifth of that
@@ -238,6 +248,9 @@ def test_what_is_loaded_into_a_script_chooses_among_its_names() -> None:
     assert (chosen, total, few.plan.budget) == (4, 20, 10)
     assert few.benchmark.include == [names[n] for n in (0, 13, 18, 5)]
     assert representatives(few, {**told, "cost": costs(1, 4.0)}) is None
+    # it is slow because of other programs: each has a third of a processor
+    load[0] = 6.0
+    assert chosen_of(suited, told)[1] == 12
     # a script that nothing is loaded into stays whole
     assert representatives(replace(suited, environment={}), told) is None
 
