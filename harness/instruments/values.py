@@ -8,11 +8,13 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
+import shlex
 import stat
 from collections.abc import Collection, Mapping
 from importlib import import_module
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from gate.config.commands import mentions
 from gate.config.rules import matches
@@ -25,12 +27,19 @@ from gate.model.bounds import step_of
 from gate.units import plural
 from gate.walking import open_beneath
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import OUTPUT, Context, Unusable, at_least, environment, with_options, words
+from harness.instruments.protocol import (
+    OUTPUT,
+    SHELL,
+    Context,
+    Unusable,
+    at_least,
+    environment,
+    with_options,
+    words,
+)
 from harness.process.execute import Command, Outcome
 
 _STDOUT = "stdout"
-_ONLY = {"divan": "^[^:]+::{}($|::)"}
-"""Of formats, the argument with which what writes them does only what a pattern names: it takes the time of that."""
 _MAX_CHATTER = 1 << 30
 """Bytes of standard output that is not read for numbers, beyond which a program is stopped."""
 
@@ -46,12 +55,13 @@ class Values:
             "PERFGATE_WARMUP": str(0 if benchmark.warmup == "auto" else benchmark.warmup),
             "PERFGATE_OUTPUT": str(output),
         }
+        if "*" not in benchmark.include:
+            added["PERFGATE_INCLUDE"] = "\n".join(benchmark.include)
+        if benchmark.exclude:
+            added["PERFGATE_EXCLUDE"] = "\n".join(benchmark.exclude)
         named = mentions(benchmark.command, "output")
-        argv = words(benchmark, context)
-        if "*" not in benchmark.include and benchmark.format in _ONLY:
-            argv = with_options(benchmark, argv, [_ONLY[benchmark.format].format(at_least(benchmark.include))])
         return Command(
-            argv=argv,
+            argv=_choosing(benchmark, words(benchmark, context)),
             directory=context.directory,
             environment=environment(context) | added,
             timeout=benchmark.timeout,
@@ -82,6 +92,31 @@ class Values:
             return Unusable(str(error), told, empty=isinstance(error, EmptyError))
 
 
+def _choosing(benchmark: Benchmark, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what to exec so that the tool does at least what include names, and takes the time of that alone.
+
+    divan takes a pattern. libtest takes names, and bencher, which prints the same, takes one: of several each has a
+    start of its own. Both look for a text within a name, which is what is certain of a glob.
+    """
+    globs = benchmark.include
+    if "*" in globs or benchmark.format not in ("divan", "libtest"):
+        return argv
+    if benchmark.format == "divan":
+        return with_options(benchmark, argv, [f"^[^:]+::{at_least(globs)}($|::)"])
+    own = list(argv) if isinstance(benchmark.command, list) else argv[-1].split()
+    dash = ["--"] if any(PurePath(word).name == "cargo" for word in own) and "--" not in own else []
+    wild = [glob for glob in globs if re.search(r"[*?[]", glob)]
+    if len(globs) == 1:
+        text = max(re.split(r"\[.*|[*?]", globs[0]), key=len)
+        # the name first: to bencher all else would be one, too
+        return with_options(benchmark, argv, [*dash, text, *(() if wild else ("--exact",))]) if text else argv
+    if wild:
+        return argv
+    one = argv[-1].rstrip() if isinstance(benchmark.command, str) else shlex.join(argv)
+    each = " ".join(["(" + one, *dash, '"$each" --exact)'])
+    return (*SHELL, f"for each in {shlex.join(globs)}; do {each} || exit; done")
+
+
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
     units = {name: rules.unit for name, rules in benchmark.metric.items()}
     if benchmark.format is not None:
@@ -91,6 +126,22 @@ def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
     if (columns := benchmark.columns) is not None:
         return csv_column.parse(data, columns, units)
     return values.parse(data, units)
+
+
+def so_far(benchmark: Benchmark, context: Context) -> dict[str, Metric]:
+    """Return the metrics of the whole lines that a program has written that was ended; empty: there are none.
+
+    Those of what each case prints when it ends are the cases that ended.
+    """
+    scratch, limit = context.scratch, benchmark.max_output.value
+    for path in (scratch / OUTPUT, scratch / _STDOUT):
+        try:
+            whole = (read_values(path, limit) or b"").rpartition(b"\n")[0]
+            if whole:
+                return metrics(benchmark, _parsed(benchmark, whole + b"\n"), "")
+        except OutputError:
+            continue
+    return {}
 
 
 # --- what was written -> metrics ---

@@ -28,7 +28,7 @@ from harness.build.perturb import execution_environment
 from harness.instruments import active_clock
 from harness.instruments.protocol import OUTPUT, SHELL, Collected, Context, Instrument, Unusable, whole
 from harness.instruments.spawn import Spawn
-from harness.instruments.values import MOST_VALUES, TOO_MANY, tail
+from harness.instruments.values import MOST_VALUES, TOO_MANY, so_far, tail
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import DeadlineError, deadline
 from harness.process.execute import Command, Outcome
@@ -99,6 +99,8 @@ class Executions:
         self._instruments = instruments
         self._values = 0
         """Of all executions."""
+        self._begun: Attempt | None = None
+        """The last that `make` began."""
         self._iterations = iterations
         self._planned = {each.number: each for each in planned}
         self.companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
@@ -115,7 +117,7 @@ class Executions:
         context = replace(context, iterations=iterations or self._iterations)
         with self.companions.around(benchmark, context) as living:
             context = replace(context, port=context.port if isinstance(living, Unusable) else living.port)
-            attempt = self.attempt(benchmark, step, context)
+            self._begun = attempt = self.attempt(benchmark, step, context)
             if isinstance(living, Unusable):
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
@@ -134,6 +136,17 @@ class Executions:
         share = (seconds - made.seconds) / max(1, len(made.executions))
         longer = [msgspec.structs.replace(each, seconds=(each.seconds or 0.0) + share) for each in made.executions]
         return Executed(longer, made.failures, seconds)
+
+    def so_far(self) -> Execution | None:
+        """Return what the execution that the budget has just ended had told of its cases; None: nothing.
+
+        Only programs of the values instrument can tell: suites list their cases.
+        """
+        begun = self._begun
+        if begun is None or begun.benchmark.instrument != "values":
+            return None
+        metrics = so_far(begun.benchmark, begun.context)
+        return self.record(begun, Outcome("", "", 0.0, ""), metrics, 0.0) if metrics else None
 
     def said(self, made: Executed, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
         """Have a command that failed without a word on standard error, if it did, say on standard output why.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from gate.model import Aside, Phase
+from gate.model import Aside, Execution, Phase
 from harness.process.execute import Command, Executor, Outcome, no_complaint
 from harness.process.process_groups import Background
 
@@ -26,6 +26,8 @@ class BudgetEndedError(Exception):
         self.setup = 0.0
         self.beyond = 0.0
         """Seconds that it had beyond its limit."""
+        self.so_far: Execution | None = None
+        """What an execution had told until then, where somebody has asked."""
 
 
 class Budget:

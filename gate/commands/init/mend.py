@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import MOST_EXECUTIONS, VALUES, Found, Measured, Row, like, suite_plan, within
+from gate.commands.init.found import (
+    MOST_EXECUTIONS,
+    VALUES,
+    Found,
+    Measured,
+    Row,
+    fixed_plan,
+    like,
+    suite_plan,
+    within,
+)
 from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
@@ -35,8 +46,14 @@ _FEW = 8
 """Cases that are chosen of a suite that took too long."""
 _FAILING = 3
 """Tests that fail of a suite that otherwise passes: they are left out."""
-_FILTERS = ("go", "google-benchmark", "criterion", "asv")
-"""Instruments that give `include` to the suite, so that one case takes the time of one."""
+_FILTERS = ("go", "google-benchmark", "criterion", "asv", "divan", "libtest")
+"""Instruments, and formats of values, that give `include` to the suite, so that one case takes the time of one."""
+CHOOSES = "PERFGATE_INCLUDE"
+"""In what is loaded into a program: it leaves out itself what `include` does not name."""
+_START = 2.0
+"""Seconds of a start of a suite that takes its own time for each case: more of it are better many starts by turns."""
+_LEAST = 4
+"""Cases that are kept whatever they take, if a budget has room for them."""
 _LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-test\.benchtime=)([\d.]+)(ms|)")
 """The length of a value, as init writes it."""
 _ROOM = 0.85
@@ -67,7 +84,7 @@ def lesson(trial: Mapping[str, Any]) -> dict[str, str]:
         told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in each.get("failures", ()))
         if each.get("longer_than") is not None:
             told = f"{_NO_VALUES} {each['longer_than']:.0f} s"
-        if not each.get("cases") or each.get("failures"):
+        if not each.get("cases") or each.get("failures") or each.get("longer_than") is not None:
             failed[each["benchmark"]] = told or "no values"
     return failed
 
@@ -362,48 +379,90 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         what is written instead, how many cases are chosen, and how many there are.
     """
     means = {each.name: {label: one["mean"] for label, one in _decided(each, trial)} for each in found.benchmarks}
+    late = {each["benchmark"]: each for each in trial["benchmarks"] if each.get("longer_than") is not None}
+    # by what it had printed until then
+    short = _short(found, trial, means, late.values())
     # what took too long has a list, and no times
-    listed = {each["benchmark"]: each["names"] for each in trial["benchmarks"] if each.get("names")}
+    listed = {name: each["names"] for name, each in late.items() if each.get("names")}
     means |= {name: dict.fromkeys(labels, 1.0) for name, labels in listed.items()}
+    begun = {name for name in late if means[name]}
     total, many = sum(map(len, means.values())), _FEW if listed else _MANY
     held = _held(found, trial)
-    if not total or (total <= many and held >= _FEWEST):
+    if not total or (total <= many and held >= _FEWEST and short >= total and not begun - {*listed}):
         return None
     lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
     lengths = {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
     told = {name: float(each[2]) / (1000 if each[3] else 1) for name, each in lengths.items() if each}
     wanted, why = None, "left out: the slowest, which take most of the time"
-    if total <= many and not listed:
+    if total <= many and not begun and short >= total:
         quick = len(told) == len(means)
         wanted = _quick(found, trial, means, told, total * (3 if lean else 2) / 4) if quick else None
         if wanted is None and (lean or _enough(trial) <= 60 * _LONGEST):
             return None
     if wanted is None:
         why = "left out: its table names those that are measured"
-        most = max(1, int(min(_FEW if listed else _CHOSEN, total * (math.inf if lean else held) / _BUILDS)))
-        wanted = {}
-        for name, own in means.items():
-            groups: dict[str, str] = {}
-            for label in sorted(own, key=own.__getitem__):
-                groups.setdefault(re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))[0], label)
-            # the fastest of each group, spread over the suite: not its first names
-            every, count = sorted(groups.values()), max(1, round(most * len(own) / total))
-            step = max(1.0, len(every) / count)
-            wanted[name] = [every[int(at * step)] for at in range(min(count, len(every)))]
+        most = min(short, _FEW if listed else _CHOSEN)
+        most = max(1, int(min(most, total * (held if math.isinf(short) and not lean else math.inf) / _BUILDS)))
+        wanted = {name: _spread(found, own, max(1, round(most * len(own) / total))) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
     filtered = {
-        b.name: _chosen(b, wanted[b.name]) for b in found.benchmarks if len(wanted[b.name]) < len(means[b.name])
+        b.name: _chosen(b, wanted[b.name], chooses=_loaded(found))
+        for b in found.benchmarks
+        if b.name in begun or len(wanted[b.name]) < len(means[b.name])
     }
     chosen = sum(len((wanted if filtered.get(name) else means)[name]) for name in means)
-    if chosen == total:
+    benchmarks = [filtered.get(each.name) or each for each in found.benchmarks]
+    if benchmarks == found.benchmarks:
         return None
     # fewer cases leave room for more executions
     plan = found.plan
-    few = suite_plan(chosen)[0] if len(told) == len(means) else plan
+    few = (
+        suite_plan(chosen)[0]
+        if len(told) == len(means)
+        else fixed_plan(chosen, 0.1, 0.5)
+        if math.isfinite(short)
+        else plan
+    )
     amount = replace(plan, executions=max(plan.executions, few.executions), budget=min(plan.budget, few.budget))
-    benchmarks = [filtered.get(each.name) or each for each in found.benchmarks]
     rows = [Row(f"{total - chosen} of {total} cases", why), *found.rows]
     return replace(found, benchmarks=benchmarks, rows=rows, amount=amount), chosen, total
+
+
+def _spread(found: Found, means: Mapping[str, float], count: int) -> list[str]:
+    """Return so many cases at most: the fastest of each group, spread over the suite and not its first names."""
+    groups: dict[str, str] = {}
+    for label in sorted(means, key=means.__getitem__):
+        # names of JavaScript are sentences
+        parts = [label] if _loaded(found) else re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))
+        groups.setdefault(parts[0], label)
+    every = sorted(groups.values())
+    step = max(1.0, len(every) / count)
+    return [every[int(at * step)] for at in range(min(count, len(every)))]
+
+
+def _loaded(found: Found) -> bool:
+    """Return whether what is loaded into the programs leaves out what was not chosen."""
+    return CHOOSES in found.environment.get("NODE_OPTIONS", "")
+
+
+def _short(
+    found: Found,
+    trial: Mapping[str, Any],
+    means: Mapping[str, Mapping[str, float]],
+    late: Collection[Mapping[str, Any]],
+) -> float:
+    """Return how many cases a start may have where each takes the tool's own time; inf: they are as short as wanted.
+
+    What is chosen stays: it is to suit a host that is not as loaded as this one may be now.
+
+    late: benchmarks whose start was ended; means: the cases that they had printed until then, and those of the others.
+    """
+    cost, count = trial.get("cost"), sum(map(len, means.values()))
+    if not cost or any(each.instrument != "values" for each in found.benchmarks):
+        return math.inf
+    start = sum(each["longer_than"] for each in late) or cost["executions"] / 2 / found.plan.executions
+    each = max(start, 1e-3) / max(count, 1) / max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return max(1, int(_START / each), min(_LEAST, int(_room(trial, _BUILDS) / 2 / each)))
 
 
 def _quick(
@@ -444,15 +503,14 @@ def _enough(trial: Mapping[str, Any]) -> float:
     return float((trial.get("plans") or {}).get("enough") or math.inf)
 
 
-def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
-    """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none."""
-    if measured.instrument in _FILTERS:
+def _chosen(measured: Measured, labels: Sequence[str], *, chooses: bool) -> Measured | None:
+    """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none.
+
+    chooses: whether what is loaded into the program does.
+    """
+    if chooses or (measured.form or measured.instrument) in _FILTERS:
         return replace(measured, include=[*labels], exclude=[])
     text = as_text(measured.command)
-    if measured.form == "divan":
-        # names begin with that of the crate
-        words = [f"^[^:]+::({'|'.join(map(re.escape, labels))})$"]
-        return replace(measured, command=like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "jmh":
         # its own choice of methods stands last; behind a colon are parameters and the mode
         text = text[: text.rindex(" '")] if text.endswith("$'") else text

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import Amount, Found, Measured, Row, fixed_plan, placeholder
@@ -28,29 +29,38 @@ _FOLDERS = ("bench", "benches", "benchmark", "benchmarks", "perf")
 _ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
 _BENCH = re.compile(r"bench(?:mark)?s?[-_.]")
 _JAVASCRIPT = (".js", ".mjs", ".cjs")
+_CHOICE = (
+    "const v=process.env,L=k=>(v[k]||'').split('\\n').filter(Boolean),I=L('PERFGATE_INCLUDE'),E=L('PERFGATE_EXCLUDE'),"
+    "w=N=>{const n=N.trim();return(!I[0]||I.some(g=>{const h=g.replace(/ \\(\\d+\\)$/,'').trim();"
+    "return g==N||h==n||h.endsWith('/'+n)||/[*?[]/.test(g)}))"
+    "&&!E.some(g=>g==N||/^\\*[^*?[]+\\*$/.test(g)&&n.includes(g.slice(1,-1)))};"
+)
+"""Tells of a name whether it is to be measured, at least: a heading may stand before it, and a number behind it."""
 _REPORTS = (
     'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
-    "EventTarget.prototype.dispatchEvent=function(e){const o=process.env.PERFGATE_OUTPUT;if(o&&this.tasks){"
+    "EventTarget.prototype.dispatchEvent=function(e){const o=v.PERFGATE_OUTPUT,t=e.task;if(o&&this.tasks){"
     "if(/start|warmup/.test(e.type)){const p=this.opts||this;p.time=Math.min(p.time||100,100);"
-    "p.warmupTime=Math.min(p.warmupTime||50,50)}"
-    'if(e.type=="complete")for(const t of this.tasks){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
-    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+String.fromCharCode(10))}}return d.call(this,e)}'
+    "p.warmupTime=Math.min(p.warmupTime||50,50);for(const t of[...this.tasks])w(t.name)||this.remove(t.name)}"
+    'if(e.type=="cycle"&&t){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
+    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+"\\n")}}return d.call(this,e)}'
 )
-"""Has a Bench of tinybench take 0.1 s a task, and report each mean when it is complete; in workers too."""
+"""Has a Bench of tinybench take 0.1 s a task, and report the mean of each when it has run; in workers too."""
 _SHORT = (
     'import m from"node:module";import{appendFileSync as a}from"node:fs";const l=m._load;m._load=function(n){'
-    "const b=l.apply(this,arguments);if(n==`benchmark`&&b.options&&!b.own){b.own=b.options.maxTime=0.1;"
-    "b.options.minTime=0.02;TELL}return b}"
+    "const b=l.apply(this,arguments);if(/\\bbenchmark(\\.js)?$/.test(n)&&b.Suite&&!b.own){b.own=b.options.maxTime=0.1;"
+    "b.options.minTime=0.02;const S=b.Suite.prototype,A=S.add,R=S.run;S.add=function(n){const k=n&&n.name||n;"
+    "return typeof k!='string'||w(k)?A.apply(this,arguments):this};S.run=function(){if(this.length||!I[0]&&!E[0])"
+    "return R.apply(this,arguments);this.emit('start');this.emit('complete');return this};TELL}return b}"
 )
-"""Has benchmark.js take some 0.2 s a case instead of 5.5, where it is loaded."""
+"""Has benchmark.js take some 0.2 s a case instead of 5.5, where it is loaded; a suite without cases still ends."""
 _TELLS = (
-    "const p=b.prototype,t=p.emit;p.emit=function(e){const o=process.env.PERFGATE_OUTPUT,s=this.stats;"
+    "const p=b.prototype,t=p.emit;p.emit=function(e){const o=v.PERFGATE_OUTPUT,s=this.stats;"
     "if(o&&(e.type||e)==`complete`&&!this._original&&s&&s.mean)a(o,JSON.stringify({metric:this.name||`${this.id}`,"
-    "value:s.mean,unit:`s`})+String.fromCharCode(10));return t.apply(this,arguments)}"
+    "value:s.mean,unit:`s`})+'\\n');return t.apply(this,arguments)}"
 )
 """Has it report each mean, too, for users who do not print the lines that are read."""
 _HOOKS = {
-    tool: "--import=data:text/javascript," + text.replace(" ", "%20").replace('"', "%22")
+    tool: "--import=data:text/javascript," + quote(_CHOICE + text, safe="!$&'()*+,-./:;<=>@[]^_`{|}~")
     for tool, text in {
         "tinybench": _REPORTS, "benchmark.js": _SHORT.replace("TELL", ""), "benchmark": _SHORT.replace("TELL", _TELLS)
     }.items()

@@ -36,8 +36,9 @@ _LISTS = {
     "google-benchmark": ("--benchmark_list_tests=true", re.compile(r"(\S.*)")),
     "go": ("-test.list=^Benchmark", re.compile(r"(Benchmark\w*)")),
     "jmh": ("-l", re.compile(r"([\w$]+(?:\.[\w$]+)+)")),
+    "libtest": ("--list", re.compile(r"(.+): bench(?:mark)?")),
 }
-"""The option with which a suite lists its benchmarks, and what a line of that list is."""
+"""By instrument or format: the option with which a suite lists its benchmarks, and what a line of that list is."""
 _TO_LIST = 15.0
 SECONDS = 60.0
 """For all benchmarks together."""
@@ -94,8 +95,8 @@ def each_tried(
     longest = min(float(rules.plan.budget) / (2 * rules.gate.min_builds), _LONGEST) / max(len(names), 1) * slower
     for number, name in enumerate(names):
         share = whole.left / (len(names) - number)
-        # a suite that lists its cases lets some be chosen instead
-        single = head[name].service is None and head[name].instrument not in _LISTS
+        # a suite that lists its cases, or prints one by one, lets some be chosen instead
+        single = head[name].service is None and head[name].instrument not in _LISTS and head[name].format is None
         first = max(share, longest) if single else share
         begin(name, number + 1, len(names), first)
         yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first)).tried()
@@ -128,7 +129,11 @@ class _One:
             starts = 1 if single or in_service or not self._starts else wanted + _warmup(self.benchmark)
             limit = self.first.limit
             names = () if in_service else self._names()
-            return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts)
+            begun = None if in_service else ended.so_far
+            cases = tuple(cases_of(begun, self.rules)) if begun is not None else ()
+            return self._with(
+                longer_than=limit, names=names, in_service=in_service, execution=limit * starts, cases=cases
+            )
         ran.append(first)
         # a second execution has as many iterations as fit; a single one would show no spread
         warmup = 0 if self._starts else _warmup(self.benchmark)
@@ -155,7 +160,7 @@ class _One:
 
     def _names(self) -> tuple[str, ...]:
         """Ask a suite what it would run, which takes no time; nothing where it cannot tell."""
-        option, line = _LISTS.get(self.benchmark.instrument, ("", _NOTHING))
+        option, line = _LISTS.get(self.benchmark.format or self.benchmark.instrument, ("", _NOTHING))
         if not option:
             return ()
         own = self.benchmark.command
@@ -211,6 +216,9 @@ class _One:
         executions: Executions = self.made.executions(iterations, within or self.share)
         try:
             executed = executions.make(benchmark, self.step, self.directory)
+        except BudgetEndedError as ended:
+            ended.so_far = executions.so_far()
+            raise
         finally:
             executions.end_round()
         return Ran(iterations + _warmup(benchmark), executed)

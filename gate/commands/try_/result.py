@@ -71,6 +71,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     instrument: str
     cases: tuple[Case, ...] = ()
+    """Of a first start that was ended: those that it had printed."""
     failures: tuple[Failure, ...] = ()
     longer_than: float | None = None
     """Seconds after which its first start was ended; None: it was not."""

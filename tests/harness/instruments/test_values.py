@@ -9,11 +9,13 @@ import pytest
 from gate.config.commands import by_hand, mentions
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
+from gate.config.rules import matches
 from gate.config.types import Benchmark, Columns, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments
-from harness.instruments.values import Values
+from harness.instruments.values import Values, so_far
+from harness.process.execute import ProcessExecutor
 from tests.harness.instruments.conftest import collected
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -77,6 +79,8 @@ def test_what_the_program_is_told(context: Context) -> None:
         "PERFGATE_SEED": "17",
         "PERFGATE_PADDING": "xxxxx",
     }
+    chosen = Values().prepare(benchmark(["./b"], include=["a", "b c"], exclude=["*d*"]), context).environment
+    assert (chosen["PERFGATE_INCLUDE"], chosen["PERFGATE_EXCLUDE"]) == ("a\nb c", "*d*")
     assert (command.timeout, command.stdout, command.directory) == (9, context.scratch / "stdout", context.directory)
 
 
@@ -178,6 +182,57 @@ def test_other_formats_go_through_their_readers(context: Context) -> None:
     assert isinstance(everything, dict) and {name: len(each.values) for name, each in everything.items()} == {
         "latency": 4
     }
+
+
+LIBTEST = "test m::a ... bench: 12 ns/iter (+/- 3)\ntest m::ab ... bench: 13 ns/iter (+/- 3)\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "include", "starts"),
+    [
+        (["./bench", "--bench"], ["m::a"], ["--bench m::a --exact"]),
+        ("cd . && ./bench --bench\n", ["m::a"], ["--bench m::a --exact"]),
+        # bencher takes one name a start
+        (["./bench", "--bench"], ["m::a", "m::ab"], ["--bench m::a --exact", "--bench m::ab --exact"]),
+        ("cd . && ./bench --bench", ["m::a", "m::ab"], ["--bench m::a --exact", "--bench m::ab --exact"]),
+        # what a glob surely holds; of several all
+        (["./bench"], ["m::a*"], ["m::a"]),
+        (["./bench"], ["*"], [""]),
+        (["./bench"], ["m::a*", "m::ab"], [""]),
+        (["./cargo", "bench"], ["m::a"], ["bench -- m::a --exact"]),
+        ("./cargo bench -- --nocapture", ["m::a"], ["bench -- --nocapture m::a --exact"]),
+    ],
+)
+def test_of_rusts_own_benches_only_what_is_named_is_run(
+    context: Context, command: str | list[str], include: list[str], starts: list[str]
+) -> None:
+    # it prints what it was asked for, or all
+    script = f"""#!/bin/sh
+echo "$*" >>asked
+case "$*" in
+*"m::a --exact") printf '{LIBTEST}' | head -n 1;; *"m::ab --exact") printf '{LIBTEST}' | tail -n 1;; *) printf '{LIBTEST}';;
+esac
+"""
+    for name in ("bench", "cargo"):
+        (context.directory / name).write_text(script)
+        (context.directory / name).chmod(0o755)
+    found = measured(context, command, format="libtest", include=include)
+    assert isinstance(found, dict), found
+    assert (context.directory / "asked").read_text().splitlines() == starts
+    assert [*found] == [name for name in ("m::a", "m::ab") if any(matches(glob, name) for glob in include)]
+
+
+def test_what_an_ended_program_had_told_is_its_whole_lines(context: Context) -> None:
+    each = benchmark(["sh", "-c", f"printf '{LIBTEST}test m::c ... '"], format="libtest")
+    ProcessExecutor().run(Values().prepare(each, context))
+    values = [(name, *metric.values) for name, metric in so_far(each, context).items()]
+    assert values == [("m::a", pytest.approx(12e-9)), ("m::ab", pytest.approx(13e-9))]
+    nothing = benchmark(["printf", "running 3 tests\ntest m::c ... "], format="libtest")
+    ProcessExecutor().run(Values().prepare(nothing, context))
+    assert so_far(nothing, context) == {}
+    lines = benchmark('echo \'{"metric": "a", "value": 2}\' >$PERFGATE_OUTPUT; printf \'{\' >>$PERFGATE_OUTPUT')
+    ProcessExecutor().run(Values().prepare(lines, context))
+    assert [*so_far(lines, context)] == ["a"]
 
 
 def test_of_a_format_only_what_is_named_is_run_and_read(context: Context) -> None:

@@ -670,26 +670,74 @@ def test_tools_are_not_asked_where_no_code_may_run(project: Project, monkeypatch
     assert any("read without it" in note for note in found.notes)
 
 
+def hooked(project: Project, script: Path, tool: str, **variables: str) -> list[Any]:
+    """Start a script with what init has loaded for a tool, and return what that told."""
+    uses = {"package.json": package(**SCRIPTS, devDependencies={tool: "2"}), "bench.js": f"import '{tool}'"}
+    output = script.parent / "out"
+    output.unlink(missing_ok=True)
+    own = detected(project(uses)).environment
+    environment = {**os.environ, **own, "PERFGATE_OUTPUT": str(output), **variables}
+    subprocess.run(["node", str(script)], env=environment, check=True)
+    return [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
+
+
+# what is chosen of them, with what may stand around a name
+CHOICES = [
+    ({}, ["one", "two words", "old"]),
+    ({"PERFGATE_INCLUDE": "one\nold"}, ["one", "old"]),
+    ({"PERFGATE_INCLUDE": "Heading/two words (2)"}, ["two words"]),
+    # a glob may mean any of them
+    ({"PERFGATE_INCLUDE": "t*", "PERFGATE_EXCLUDE": "*wor*\no*d"}, ["one", "old"]),
+    ({"PERFGATE_EXCLUDE": "old"}, ["one", "two words"]),
+    ({"PERFGATE_INCLUDE": "none"}, []),
+]
+
+
 # before version 5 a Bench has its times itself, since then among its options
 @pytest.mark.parametrize(("options", "place"), [("", "this"), ("opts = {time: 1000}; ", "this.opts")])
 def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: str, place: str) -> None:
     need("node")
-    directory = project(
-        {"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}
-    )
     # what tinybench's Bench is to the hook
     script = tmp_path / "bench.mjs"
     script.write_text(
         f"class Bench extends EventTarget {{ {options}time = 1000; "
-        "tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
-        f" run() {{ this.dispatchEvent(new Event('warmup')); this.tasks[0].result.latency.mean = {place}.time; "
-        "this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
+        "tasks = ['one', 'two words', 'old'].map(name => ({name, result: name == 'old' ? {mean: 3} : {latency: {mean: 2}}}));"
+        "remove(name) { this.tasks = this.tasks.filter(t => t.name != name) }"
+        f" run() {{ this.dispatchEvent(new Event('warmup')); for (const task of this.tasks) {{"
+        f" if (task.name == 'one') task.result.latency.mean = {place}.time;"
+        " this.dispatchEvent(Object.assign(new Event('cycle'), {task})) }"
+        " this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
     )
-    output = tmp_path / "out"
-    environment = {**os.environ, **detected(directory).environment, "PERFGATE_OUTPUT": str(output)}
-    subprocess.run(["node", str(script)], env=environment, check=True)
-    told = [json.loads(line) for line in output.read_text().splitlines()]
-    assert told == [{"metric": "one", "value": 100, "unit": "ms"}, {"metric": "old", "value": 3, "unit": "ms"}]
+    means = {"one": 100, "two words": 2, "old": 3}
+    for variables, names in CHOICES:
+        told = hooked(project, script, "tinybench", **variables)
+        assert told == [{"metric": name, "value": means[name], "unit": "ms"} for name in names]
+
+
+def test_benchmark_js_reports_what_is_chosen(project: Project, tmp_path: Path) -> None:
+    need("node")
+    # what benchmark.js is to the hook
+    library = tmp_path / "node_modules/benchmark/benchmark.js"
+    library.parent.mkdir(parents=True)
+    library.with_name("package.json").write_text('{"main": "benchmark.js"}')
+    library.write_text(
+        "function Benchmark(name) { this.name = name; this.stats = {mean: Benchmark.options.maxTime} }\n"
+        "Benchmark.options = {}; Benchmark.prototype.emit = () => {};\n"
+        "Benchmark.Suite = class extends Array { add(n) { this.push(new Benchmark(n.name || n)); return this }\n"
+        " emit(type) { this.ended = type }\n"
+        " run() { this.forEach(b => b.emit('complete')); this.emit('complete') } };\nmodule.exports = Benchmark\n"
+    )
+    uses = "const s = new Benchmark.Suite; s.add('one').add({name: 'two words '}).add('old').run()\n"
+    for suffix, loads in (
+        ("cjs", "const Benchmark = require('benchmark')"),
+        ("mjs", "import Benchmark from 'benchmark'"),
+    ):
+        script = tmp_path / f"bench.{suffix}"
+        # what waits for a suite's end goes on, where nothing of it was chosen, too
+        script.write_text(f"{loads}\n{uses}if (s.ended != 'complete') process.exit(1)\n")
+        for variables, names in CHOICES:
+            told = hooked(project, script, "benchmark", **variables)
+            assert [(each["metric"].strip(), each["value"]) for each in told] == [(name, 0.1) for name in names]
 
 
 def test_a_tool_writes_neither_the_checkout_nor_the_home(project: Project, tmp_path: Path) -> None:

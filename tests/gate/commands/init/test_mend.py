@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gate.commands.init.found import Amount, Found, Measured, Row
-from gate.commands.init.mend import by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import CHOOSES, by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
@@ -143,8 +143,8 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
     """A trial of many cases; those further back are faster."""
     cases = []
     for n, name in enumerate(names):
-        # those of divan are read by the instrument values
-        of = ("a", f"{name}.median") if instrument == "divan" else (f"a/{name}", "time")
+        # those of formats are read by the instrument values
+        of = ("a", f"{name}.median") if instrument in ("divan", "libtest") else (f"a/{name}", "time")
         cases.append({"benchmark": of[0], "metric": of[1], "mean": 1.0 / (1 + n), "decided": True})
     return {"benchmarks": [{"benchmark": "a", "instrument": instrument, "cases": cases}]}
 
@@ -156,7 +156,8 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
         ("criterion", ["./b", "--bench"], [f"{g}/{n}" for g in "xy" for n in range(30)], ["x/29", "y/29"]),
         ("go", ["./b", "-test.bench=."], [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], ["BenchmarkX/29", "BenchmarkY/29"]),
         ("asv", "x &&\npython -m perfgate_asv b", [f"m.time_{g}({n})" for g in "xy" for n in range(30)], ["m.time_x(29)", "m.time_y(29)"]),
-        ("divan", ["./b", "--bench"], [f"{g}::{n}" for g in "xy" for n in range(30)], "^[^:]+::(x::29|y::29)$"),
+        ("divan", ["./b", "--bench"], [f"{g}::{n}" for g in "xy" for n in range(30)], ["x::29", "y::29"]),
+        ("libtest", ["./b", "--bench"], [f"{g}::b{n}" for g in "xy" for n in range(30)], ["x::b29", "y::b29"]),
         ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], "-p n=29 ^(o\\.X\\.m|o\\.Y\\.m)$"),
         ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
     ],
@@ -165,8 +166,8 @@ def test_the_fastest_of_each(
     instrument: str, command: list[str] | str, names: list[str], after: str | list[str]
 ) -> None:
     suited = found(command, instrument)
-    if instrument == "divan":
-        suited = replace(suited, benchmarks=[replace(suited.benchmark, instrument="values", form="divan")])
+    if instrument in ("divan", "libtest"):
+        suited = replace(suited, benchmarks=[replace(suited.benchmark, instrument="values", form=instrument)])
     few, chosen, total = chosen_of(suited, suite(names, instrument))
     assert (chosen, total) == (2, 60)
     if isinstance(after, str):
@@ -183,6 +184,72 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
     told = {"benchmarks": [{"benchmark": "a", "cases": [], "failures": [], "longer_than": 60.0, "names": names}]}
     few, *counts = chosen_of(found(["./b"], "criterion"), told)
     assert (counts, len(few.benchmark.include)) == ([8, 60], 8)
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How many programs want a processor, of which there are two: one."""
+    now = [1.0]
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("os.getloadavg", lambda: (now[0], 9.0, 9.0))
+    return now
+
+
+HOOKED = {"NODE_OPTIONS": f"--import=data:,{CHOOSES}"}
+
+
+def late(seconds: float, printed: list[str], names: list[str]) -> Mapping[str, Any]:
+    """A trial whose start was ended, with what it had printed by then and the suite's own list."""
+    cases = [{"benchmark": "a", "metric": name, "mean": 1e-6, "decided": True} for name in printed]
+    own = {"benchmark": "a", "cases": cases, "failures": [], "longer_than": seconds, "names": names}
+    return {"benchmarks": [own], "cost": {**costs(1, 2 * seconds), "least": True}}
+
+
+@pytest.mark.parametrize(
+    ("printed", "names", "chosen"),
+    [
+        # half a second each: two seconds of them, of the whole list where there is one
+        (120, [f"m{n}::a" for n in range(216)], 4),
+        (120, [], 4),
+        # 5 s each: eight rounds of both sides hold three
+        (12, [f"m{n}::a" for n in range(216)], 3),
+        (12, [], 3),
+        # one of 30 s; and what had none by then
+        (2, [], 1),
+        (0, [f"m{n}::a" for n in range(216)], 1),
+    ],
+)
+@pytest.mark.usefixtures("load")
+def test_of_what_was_ended_as_many_are_chosen_as_its_pace_allows(printed: int, names: list[str], chosen: int) -> None:
+    libtest = replace(found(["./b"]).benchmark, instrument="values", form="libtest")
+    suited = replace(found([], amount=Amount(1, 1, budget=30)), benchmarks=[libtest])
+    told = late(60.0, [f"m{n}::a" for n in range(printed)], names)
+    assert "no values within" in lesson(told)["a"]
+    few, count, total = chosen_of(suited, told)
+    assert (count, total, len(few.benchmark.include)) == (chosen, len(names) or printed, chosen)
+    assert {*few.benchmark.include} <= {*names} or not names
+    # it has time for them in the usual budget
+    assert few.plan.budget == 10
+    # if that is late too nothing else can be chosen of one
+    again = representatives(few, late(60.0, [], names)) if chosen == 1 else None
+    assert again is None
+
+
+def test_what_is_loaded_into_a_script_chooses_among_its_names(load: list[float]) -> None:
+    names = [f"own: case {n}" for n in range(20)]
+    cases = [{"benchmark": "a", "metric": name, "mean": 1e-6, "decided": True} for name in names]
+    # 10 s a start, both sides twice: a fifth of that
+    told = {"benchmarks": [{"benchmark": "a", "cases": cases}], "cost": costs(1, 20.0), "plans": {}}
+    suited = found(["node", "b.js"], "values", environment=HOOKED, amount=Amount(1, 1, budget=20))
+    few, chosen, total = chosen_of(suited, told)
+    assert (chosen, total, few.plan.budget) == (4, 20, 10)
+    assert few.benchmark.include == [names[n] for n in (0, 13, 18, 5)]
+    assert representatives(few, {**told, "cost": costs(1, 4.0)}) is None
+    # it is slow because of other programs: each has a third of a processor
+    load[0] = 6.0
+    assert chosen_of(suited, told)[1] == 12
+    # a script that nothing is loaded into stays whole
+    assert representatives(replace(suited, environment={}), told) is None
 
 
 def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for() -> None:

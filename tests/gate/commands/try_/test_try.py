@@ -214,6 +214,14 @@ def test_what_takes_too_long_says_what_it_would_run(project: Project, monkeypatc
     project.write("perfgate.toml", benchmark("suite", '["sh", "suite.sh"]').replace("spawn", "criterion"))
     (found,) = tried(project)["benchmarks"]
     assert (found["cases"], found["names"]) == ([], ["g/one", "two words"])
+    # as Rust's own benches do, which print case by case, too
+    line = "test m::a ... bench: 12 ns/iter (+/- 3)"
+    project.write("suite.sh", f"{script[:-9]}echo '{line}'; printf 'test m::b ... '; sleep 30\n")
+    project.write(
+        "perfgate.toml", benchmark("suite", '["sh", "suite.sh"]').replace('"spawn"', '"values"\nformat = "libtest"')
+    )
+    (found,) = tried(project)["benchmarks"]
+    assert ([each["metric"] for each in found["cases"]], found["names"]) == (["m::a"], ["g/one", "two words"])
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:
