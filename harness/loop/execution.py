@@ -70,7 +70,8 @@ class Attempt:
 class Unmeasured:
     """An execution that is not measured.
 
-    failure: why it gave nothing. ended: because it took longer than it might. fault: see Outcome.fault.
+    failure: why it gave nothing. ended: because it took longer than it might, or nothing more was wanted of it. fault:
+    see Outcome.fault.
     """
 
     attempt: Attempt
@@ -152,11 +153,12 @@ class Executions:
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
         printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
         wrapped: Callable[[Context, Command], Command] = lambda _, command: command,
+        enough: Callable[[], bool] = lambda: False,
     ) -> Unmeasured:  # fmt: skip
         """Execute a benchmark's command once without its instrument; of a suite, which has its own, as it is measured.
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
-        puts a profiler around the command.
+        puts a profiler around the command. enough: asked now and then whether it may end, as nothing more is wanted.
         """
         benchmark = self._treated(benchmark, step)
         context = self.context(benchmark, step, directory)
@@ -180,8 +182,10 @@ class Executions:
             command = wrapped(measured.context, command)
             attempt = replace(measured, command=command)
             with self.conditions.budget.phase("comparison"):
-                outcome = executor.run(command, lambda: living.complaint() or too_long(benchmark, context))
-            ended = outcome.timed_out and seconds < measured.command.timeout
+                outcome = executor.run(
+                    command, lambda: living.complaint() or too_long(benchmark, context) or ("enough" if enough() else "")
+                )
+            ended = (outcome.timed_out and seconds < measured.command.timeout) or (bool(outcome.status) and enough())
             if not ended:
                 # how long one takes that was cut off, nobody knows
                 self.compared.append(outcome.seconds)
