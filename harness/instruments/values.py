@@ -9,7 +9,9 @@ import errno
 import math
 import os
 import stat
+import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
@@ -31,6 +33,8 @@ from harness.process.execute import Command, Outcome
 _STDOUT = "stdout"
 _ONLY = {"divan": "^[^:]+::{}($|::)"}
 """Of formats, the argument with which what writes them does only what a pattern names: it takes the time of that."""
+_PRINTED = "printed"
+"""The format of programs that may be ended once they have printed what is wanted."""
 _MAX_CHATTER = 1 << 30
 """Bytes of standard output that is not read for numbers, beyond which a program is stopped."""
 
@@ -46,6 +50,9 @@ class Values:
             "PERFGATE_WARMUP": str(0 if benchmark.warmup == "auto" else benchmark.warmup),
             "PERFGATE_OUTPUT": str(output),
         }
+        if benchmark.format == _PRINTED:
+            # line by line, so that a program that has printed what is wanted can be seen to
+            added |= {"PYTHONUNBUFFERED": "1", "PERFGATE_LINES": "1"}
         named = mentions(benchmark.command, "output")
         argv = words(benchmark, context)
         if "*" not in benchmark.include and benchmark.format in _ONLY:
@@ -80,6 +87,38 @@ class Values:
             return metrics(benchmark, {name: each for name, each in found.items() if name in wanted}, "")
         except OutputError as error:
             return Unusable(str(error), told, empty=isinstance(error, EmptyError))
+
+
+class Enough:
+    """Knows when a program whose format is "printed" has printed all that is wanted, and may be ended.
+
+    That is each name of `include`, or after some seconds anything that counts; others run to their end.
+    """
+
+    def __init__(self, benchmark: Benchmark, context: Context, seconds: float = math.inf) -> None:
+        """Begin as the program is started; seconds: from then on what it has printed is enough."""
+        self._benchmark = benchmark
+        self.output = context.scratch / _STDOUT if benchmark.format == _PRINTED else None
+        """What must take its standard output; None: nothing."""
+        self._end = time.perf_counter() + seconds
+        self._read = 0
+        self._names: set[str] = set()
+        self.cut = False
+        """It was ended for the time that it took."""
+
+    def __call__(self) -> bool:
+        """Return whether it may be ended."""
+        if self.output is None:
+            return False
+        with suppress(OSError, OutputError):
+            # a program that prints other things, too, is not read again where it did not print more
+            if (size := self.output.lstat().st_size) > self._read:
+                self._read = size
+                data = read_values(self.output, self._benchmark.max_output.value)
+                self._names = {name for name in _parsed(self._benchmark, data or b"") if taken(self._benchmark, name)}
+        whole = all(glob in self._names for glob in self._benchmark.include)
+        self.cut = not whole and bool(self._names) and time.perf_counter() >= self._end
+        return whole or self.cut
 
 
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:

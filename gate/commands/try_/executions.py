@@ -20,7 +20,7 @@ from gate.commands.try_.result import Case, Tried
 from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
 from gate.directions import told_or_known
-from gate.model import Execution
+from gate.model import SIDES, Execution
 from gate.run.workshop import Workshop
 from gate.stats.centers import noise_of_one
 from gate.store.learning import costs_of
@@ -49,7 +49,7 @@ _FEWEST_ITERATIONS = 2
 _AGAIN = 4
 """Further executions of what does not go start by start: the values of one are alike, and executions differ."""
 _ROOM = 0.8
-"""Of what is left of a share that a second execution may be expected to take."""
+"""Of what is left of a share, or of a budget, that executions may be expected to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,9 @@ class _One:
             names = () if in_service else self._names()
             return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts)
         ran.append(first)
+        if first.executed.cut:
+            cases = tuple(case for each in first.executed.executions for case in cases_of(each, self.rules))
+            return self._with(cases=cases, longer_than=self._wanted, execution=first.executed.seconds)
         # a second execution has as many iterations as fit; a single one would show no spread
         warmup = 0 if self._starts else _warmup(self.benchmark)
         fits = int(_ROOM * self.share.left / max(first.executed.seconds, 1e-3)) - warmup
@@ -201,6 +204,15 @@ class _One:
         """Whether a check makes its starts by turns."""
         return goes_by_starts(self.rules, self.benchmark.name)
 
+    @property
+    def _wanted(self) -> float:
+        """Return the seconds after which the results that a program has printed are enough: a run has room for them.
+
+        That is one start a side of each build that a regression needs, and one of each side for the proof.
+        """
+        rules = self.rules
+        return _ROOM * float(rules.plan.budget) / (len(SIDES) * (rules.gate.min_builds + 1)) / len(rules.benchmark)
+
     def _with(self, **found: Any) -> Tried:
         return Tried(benchmark=self.benchmark.name, instrument=self.benchmark.instrument, **found)
 
@@ -210,7 +222,7 @@ class _One:
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
         executions: Executions = self.made.executions(iterations, within or self.share)
         try:
-            executed = executions.make(benchmark, self.step, self.directory)
+            executed = executions.make(benchmark, self.step, self.directory, within=self._wanted)
         finally:
             executions.end_round()
         return Ran(iterations + _warmup(benchmark), executed)
