@@ -35,6 +35,8 @@ _ONLY = {"divan": "^[^:]+::{}($|::)"}
 """Of formats, the argument with which what writes them does only what a pattern names: it takes the time of that."""
 _PRINTED = "printed"
 """The format of programs that may be ended once they have printed what is wanted."""
+_FEW = 3
+"""Results that such a program prints at least before it is ended for its time."""
 _MAX_CHATTER = 1 << 30
 """Bytes of standard output that is not read for numbers, beyond which a program is stopped."""
 
@@ -92,7 +94,8 @@ class Values:
 class Enough:
     """Knows when a program whose format is "printed" has printed all that is wanted, and may be ended.
 
-    That is each name of `include`, or after some seconds anything that counts; others run to their end.
+    That is each name of `include`; or after some seconds a few results, and after twice as many any. Others run to
+    their end.
     """
 
     def __init__(self, benchmark: Benchmark, context: Context, seconds: float = math.inf) -> None:
@@ -100,6 +103,7 @@ class Enough:
         self._benchmark = benchmark
         self.output = context.scratch / _STDOUT if benchmark.format == _PRINTED else None
         """What must take its standard output; None: nothing."""
+        self._seconds = seconds
         self._end = time.perf_counter() + seconds
         self._read = 0
         self._names: set[str] = set()
@@ -115,9 +119,12 @@ class Enough:
             if (size := self.output.lstat().st_size) > self._read:
                 self._read = size
                 data = read_values(self.output, self._benchmark.max_output.value)
-                self._names = {name for name in _parsed(self._benchmark, data or b"") if taken(self._benchmark, name)}
+                found = _parsed(self._benchmark, data or b"").items()
+                self._names = {name for name, each in found if not each.view_of and taken(self._benchmark, name)}
         whole = all(glob in self._names for glob in self._benchmark.include)
-        self.cut = not whole and bool(self._names) and time.perf_counter() >= self._end
+        # the first one may be a mere comparison
+        least = _FEW if time.perf_counter() < self._end + self._seconds else 1
+        self.cut = not whole and len(self._names) >= least and time.perf_counter() >= self._end
         return whole or self.cut
 
 
