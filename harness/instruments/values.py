@@ -103,6 +103,8 @@ class Enough:
         self._benchmark = benchmark
         self.output = context.scratch / _STDOUT if benchmark.format == _PRINTED else None
         """What must take its standard output; None: nothing."""
+        # what is named is waited for
+        seconds = seconds if benchmark.include == ["*"] else math.inf
         self._seconds = seconds
         self._end = time.perf_counter() + seconds
         self._read = 0

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from gate.commands.init.found import Amount, Found, Measured, Rank, Row, like
@@ -48,7 +49,7 @@ class Shorter:
 
     def __init__(self, found: Found, tree: Tree) -> None:
         """Begin with what was written first."""
-        self._plain = found
+        self._plain = self._last = found
         self._tree = tree
         self._sized = 0
         """Sizes that were tried."""
@@ -56,6 +57,14 @@ class Shorter:
 
     def next(self, found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
         """Return what is tried next, by the trial of what is written, and that in words; None: it is short enough."""
+        if found != self._last:
+            # something else was tried meanwhile
+            self._plain, self._sized, self._printed = found, 0, False
+        step = self._next(found, trial)
+        self._last = found if step is None else step[0]
+        return step
+
+    def _next(self, found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
         lacking = trial["failure"] is not None or any(each["failures"] for each in trial["benchmarks"])
         if any(each.form == _PRINTED for each in found.benchmarks) and self._printed:
             if lacking:
@@ -108,7 +117,7 @@ def _smaller(found: Found, tree: Tree, number: int) -> tuple[Found, str] | None:
 def _way(tree: Tree, measured: Measured) -> tuple[str, str, int | None] | None:
     """Return what stands before and behind a command that takes a size, with {} for it, and the default of that."""
     words = shlex.split(as_text(measured.command))
-    text = next((tree.text(path) for path in _files(tree, words)), "")
+    text = "\n".join(map(tree.text, _files(tree, words)))
     if "{" in as_text(measured.command) or any(re.fullmatch(r"\d+", word) for word in words):
         return None
     if (option := _OPTION.search(text)) and "required" not in option["rest"]:
@@ -126,12 +135,14 @@ def _number(text: str | None) -> int | None:
 
 
 def _files(tree: Tree, words: list[str]) -> Iterator[str]:
-    """Yield the files of the project that a command names, as a path or as a module of Python."""
+    """Yield the files of the project that a command names, as a path or a module, and what a module loads."""
     for word in words:
         path = word.removeprefix("./")
         for each in (path, f"{path.replace('.', '/')}.py"):
             if each in tree.names:
                 yield each
+                beside = re.findall(r"^from \.(\w+) import", tree.text(each), re.MULTILINE)
+                yield from (str(PurePosixPath(each).with_name(f"{name}.py")) for name in beside)
 
 
 def _by_printed_times(found: Found, tree: Tree) -> Found | None:

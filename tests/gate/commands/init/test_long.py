@@ -1,6 +1,7 @@
 """Programs whose start takes long: what is tried, by trials of them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,16 @@ def test_what_prints_no_times_is_timed_as_a_whole(tmp_path: Path) -> None:
     # nor is one asked that takes no times
     silent, tree = project(tmp_path, "print('5 ms')\n")
     assert Shorter(silent, tree).next(silent, trial(40.0, "time")) is None
+
+
+def test_what_is_measured_instead_begins_anew_and_takes_what_its_module_loads(tmp_path: Path) -> None:
+    found, _ = project(tmp_path, TIMES)
+    names = ("bench.py", "tests/other.py", "tests/options.py")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / names[1]).write_text("from .options import *\n")
+    (tmp_path / names[2]).write_text("parser.add_argument('--size', type=int)\n")
+    shorter = Shorter(found, Tree(tmp_path, names, (), git=True))
+    assert shorter.next(found, trial(0.0, failed=True)) is None
+    other = replace(found, benchmarks=[replace(found.benchmark, command=["python", "-m", "tests.other"])])
+    sized = next_of(shorter, other, trial(0.0, cut=60.0))
+    assert sized.benchmark.command == ["python", "-m", "tests.other", "--size", "10000"]
