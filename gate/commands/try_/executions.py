@@ -49,7 +49,9 @@ _FEWEST_ITERATIONS = 2
 _AGAIN = 4
 """Further executions of what does not go start by start: the values of one are alike, and executions differ."""
 _ROOM = 0.8
-"""Of what is left of a share, or of a budget, that executions may be expected to take."""
+"""Of what is left of a share that a second execution may be expected to take."""
+_IN_TIME = 0.6
+"""Of the budget, the starts that a regression and its proof take of a program that is ended early: hosts get slower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class _One:
         That is one start a side of each build that a regression needs, and one of each side for the proof.
         """
         rules = self.rules
-        return _ROOM * float(rules.plan.budget) / (len(SIDES) * (rules.gate.min_builds + 1)) / len(rules.benchmark)
+        return _IN_TIME * float(rules.plan.budget) / (len(SIDES) * (rules.gate.min_builds + 1)) / len(rules.benchmark)
 
     def _with(self, **found: Any) -> Tried:
         return Tried(benchmark=self.benchmark.name, instrument=self.benchmark.instrument, **found)
