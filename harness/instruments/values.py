@@ -11,7 +11,9 @@ import os
 import re
 import shlex
 import stat
+import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path, PurePath
@@ -40,6 +42,10 @@ from harness.instruments.protocol import (
 from harness.process.execute import Command, Outcome
 
 _STDOUT = "stdout"
+_PRINTED = "printed"
+"""The format of programs that may be ended once they have printed what is wanted."""
+_FEW = 3
+"""Results that such a program prints at least before it is ended for its time."""
 _MAX_CHATTER = 1 << 30
 """Bytes of standard output that is not read for numbers, beyond which a program is stopped."""
 
@@ -59,6 +65,9 @@ class Values:
             added["PERFGATE_INCLUDE"] = "\n".join(benchmark.include)
         if benchmark.exclude:
             added["PERFGATE_EXCLUDE"] = "\n".join(benchmark.exclude)
+        if benchmark.format == _PRINTED:
+            # line by line, so that a program that has printed what is wanted can be seen to
+            added |= {"PYTHONUNBUFFERED": "1", "PERFGATE_LINES": "1"}
         named = mentions(benchmark.command, "output")
         return Command(
             argv=_choosing(benchmark, words(benchmark, context)),
@@ -115,6 +124,45 @@ def _choosing(benchmark: Benchmark, argv: tuple[str, ...]) -> tuple[str, ...]:
     one = argv[-1].rstrip() if isinstance(benchmark.command, str) else shlex.join(argv)
     each = " ".join(["(" + one, *dash, '"$each" --exact)'])
     return (*SHELL, f"for each in {shlex.join(globs)}; do {each} || exit; done")
+
+
+class Enough:
+    """Knows when a program whose format is "printed" has printed all that is wanted, and may be ended.
+
+    That is each name of `include`; or after some seconds a few results, and after twice as many any. Others run to
+    their end.
+    """
+
+    def __init__(self, benchmark: Benchmark, context: Context, seconds: float = math.inf) -> None:
+        """Begin as the program is started; seconds: from then on what it has printed is enough."""
+        self._benchmark = benchmark
+        self.output = context.scratch / _STDOUT if benchmark.format == _PRINTED else None
+        """What must take its standard output; None: nothing."""
+        # what is named is waited for
+        seconds = seconds if benchmark.include == ["*"] else math.inf
+        self._seconds = seconds
+        self._end = time.perf_counter() + seconds
+        self._read = 0
+        self._names: set[str] = set()
+        self.cut = False
+        """It was ended for the time that it took."""
+
+    def __call__(self) -> bool:
+        """Return whether it may be ended."""
+        if self.output is None:
+            return False
+        with suppress(OSError, OutputError):
+            # a program that prints other things, too, is not read again where it did not print more
+            if (size := self.output.lstat().st_size) > self._read:
+                self._read = size
+                data = read_values(self.output, self._benchmark.max_output.value)
+                found = _parsed(self._benchmark, data or b"").items()
+                self._names = {name for name, each in found if not each.view_of and taken(self._benchmark, name)}
+        whole = all(glob in self._names for glob in self._benchmark.include)
+        # the first one may be a mere comparison
+        least = _FEW if time.perf_counter() < self._end + self._seconds else 1
+        self.cut = not whole and len(self._names) >= least and time.perf_counter() >= self._end
+        return whole or self.cut
 
 
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:

@@ -28,7 +28,7 @@ from harness.build.perturb import execution_environment
 from harness.instruments import active_clock
 from harness.instruments.protocol import OUTPUT, SHELL, Collected, Context, Instrument, Unusable, whole
 from harness.instruments.spawn import Spawn
-from harness.instruments.values import MOST_VALUES, TOO_MANY, so_far, tail
+from harness.instruments.values import MOST_VALUES, TOO_MANY, Enough, so_far, tail
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import DeadlineError, deadline
 from harness.process.execute import Command, Outcome
@@ -54,6 +54,8 @@ class Executed:
     executions: list[Execution]
     failures: list[Failure]
     seconds: float
+    cut: bool = False
+    """It was ended for the time that it took, and has what it had printed by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ class Attempt:
 class Unmeasured:
     """An execution that is not measured.
 
-    failure: why it gave nothing. ended: because it took longer than it might. fault: see Outcome.fault.
+    failure: why it gave nothing. ended: because it took longer than it might, or nothing more was wanted of it. fault:
+    see Outcome.fault.
     """
 
     attempt: Attempt
@@ -108,9 +111,14 @@ class Executions:
         self._apart = {side: Scratch(conditions.scratch) for side in SIDES}
 
     def make(
-        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, iterations: int | None = None
-    ) -> Executed:
-        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all."""
+        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, iterations: int | None = None,
+        within: float = math.inf,
+    ) -> Executed:  # fmt: skip
+        """Execute a benchmark once in a directory, at the step's treatment.
+
+        iterations: others than those of all. within: seconds after which what it has printed is enough, of programs
+        that may be ended then.
+        """
         begin, untreated = time.perf_counter(), benchmark
         benchmark = self._treated(benchmark, step)
         context = self.context(benchmark, step, directory)
@@ -122,11 +130,12 @@ class Executions:
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
             command = replace(attempt.command, cpus=benchmark.cpus)
+            enough = Enough(benchmark, context, within)
             with self.conditions.budget.phase("execution"):
                 outcome = self.conditions.executor.run(
-                    command, lambda: living.complaint() or too_long(benchmark, context)
+                    command, lambda: _complaint(living, benchmark, context, enough=enough())
                 )
-            made = self._made(attempt, outcome, living)
+            made = replace(self._made(attempt, _as_wanted(outcome, enough), living), cut=enough.cut)
         if command.stdout is None and outcome.seconds < benchmark.timeout:
             made = self.said(made, untreated, step, directory)
         if benchmark.service is None and benchmark.load is None:
@@ -165,11 +174,12 @@ class Executions:
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
         printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
         wrapped: Callable[[Context, Command], Command] = lambda _, command: command,
+        enough: Callable[[], bool] = lambda: False,
     ) -> Unmeasured:  # fmt: skip
         """Execute a benchmark's command once without its instrument; of a suite, which has its own, as it is measured.
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
-        puts a profiler around the command.
+        puts a profiler around the command. enough: asked now and then whether it may end, as nothing more is wanted.
         """
         benchmark = self._treated(benchmark, step)
         context = self.context(benchmark, step, directory)
@@ -183,18 +193,22 @@ class Executions:
             if isinstance(living, Unusable):
                 return Unmeasured(measured, self.failure(measured, living, None))
             argv = measured.command.argv if benchmark.measured.suite else whole(benchmark, measured.context)
+            wanted = Enough(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
                 # who looks at it would see the clock's own calls
                 environment=active_clock.without(measured.command.environment),
-                stdout=printed, max_stdout=benchmark.max_output.value,
+                stdout=printed or wanted.output, max_stdout=benchmark.max_output.value,
                 cpus=benchmark.cpus, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip
             command = wrapped(measured.context, command)
             attempt = replace(measured, command=command)
             with self.conditions.budget.phase("comparison"):
-                outcome = executor.run(command, lambda: living.complaint() or too_long(benchmark, context))
-            ended = outcome.timed_out and seconds < measured.command.timeout
+                outcome = executor.run(
+                    command, lambda: _complaint(living, benchmark, context, enough=wanted() or enough())
+                )
+            outcome = _as_wanted(outcome, wanted)
+            ended = (outcome.timed_out and seconds < measured.command.timeout) or (bool(outcome.status) and enough())
             if not ended:
                 # how long one takes that was cut off, nobody knows
                 self.compared.append(outcome.seconds)
@@ -361,6 +375,17 @@ def _longer(name: str, metric: Metric, share: float) -> Metric:
         return metric
     times = 1 + share if better == "lower" else 1 / (1 + share)
     return msgspec.structs.replace(metric, values=[value * times for value in metric.values])
+
+
+def _complaint(living: Living, benchmark: Benchmark, context: Context, *, enough: bool) -> str:
+    """Say why an execution is ended; "": it goes on. enough: nothing more is wanted of it."""
+    why = living.complaint() or too_long(benchmark, context)
+    return why or ("ended, as nothing more was wanted of it" if enough else "")
+
+
+def _as_wanted(outcome: Outcome, enough: Enough) -> Outcome:
+    """Return how a program ended that had printed what was wanted: well, whatever came behind that."""
+    return replace(outcome, status="", code=None) if outcome.status and enough() else outcome
 
 
 def too_long(benchmark: Benchmark, context: Context) -> str:

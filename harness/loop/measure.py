@@ -337,7 +337,8 @@ class Loop:
         started: when the first benchmark was executed, in nanoseconds.
         """
         first = self._firsts(steps)
-        path = self._outside.suspects(first, self._probe.seen, started, self._last, self._begin)
+        whole = {place: met for place, met in self._probe.seen.items() if place not in self._probe.cut}
+        path = self._outside.suspects(first, whole, started, self._last, self._begin)
         if path is None:
             return True
         self._progress(events.OutsideFound(path))

@@ -29,7 +29,17 @@ from harness.errors import SourceError
 from harness.instruments.protocol import OUTPUT, Unusable
 from harness.instruments.values import regular
 from harness.loop.execution import Executions, Unmeasured
-from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
+from harness.loop.proof import (
+    Ground,
+    State,
+    apart,
+    changed_outside,
+    compared,
+    differing,
+    doubt,
+    program_differs,
+    states,
+)
 from harness.loop.schedule import ExecutionStep, Pair
 from harness.sandbox.sandbox import outputs
 from harness.source.differences import Facts, differences
@@ -67,6 +77,8 @@ class Probe:
         self._begun = begun
         self.seen: dict[tuple[str, Side], Accesses] = {}
         """What was seen of benchmarks on a side, whole or not."""
+        self.cut: set[tuple[str, Side]] = set()
+        """Of those the ones that were ended once they had met a difference."""
         self.proved: dict[str, Same] = {}
         """By benchmark, what holds as far as it is known."""
         self._left: dict[str, Mapping[Side, Mapping[str, State]]] = {}
@@ -95,6 +107,7 @@ class Probe:
             one = _One(self._executions, self._standing, own, pair, begin, end)
             name, found = pair["base"].benchmark, one.examined(ground)
             self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
+            self.cut |= {(pair[side].benchmark, side) for side in one.cut}
             self._stood = ground if isinstance(ground, Ground) else None
             if isinstance(found, Same):
                 self.proved[name] = found
@@ -185,6 +198,7 @@ class _One:
         self._kept: dict[Side, _Output] = {}
         self.read: set[str] = set()
         self.seen: dict[Side, Accesses] = {}
+        self.cut: set[Side] = set()
         self.left: dict[Side, Mapping[str, State]] = {}
 
     def examined(self, stands_on: Ground | Unproved) -> Probed:
@@ -255,7 +269,9 @@ class _One:
         if accesses is None:
             return Unproved(kind="no-tracer")
         if ran.ended:
-            return Unproved(kind="too-long", seconds=allowed)
+            met = None if self._asked else differing(accesses, ground)
+            self.cut |= set() if met is None else {side}
+            return met or Unproved(kind="too-long", seconds=allowed)
         if failed:
             return Unproved(kind="failed")
         self.read |= accesses.read | accesses.listed
@@ -277,10 +293,17 @@ class _One:
                 if ground is not None:
                     scratch = self._executions.conditions.scratch
                     trace = stack.enter_context(tracing(scratch, since=ground.since, tracer=tracer))
+
+            def disproved() -> bool:
+                # what has met a difference need not run to its end, unless its output is to be compared
+                if trace is None or ground is None or self._asked:
+                    return False
+                return differing(trace.accesses(), ground) is not None
+
             ran = self._executions.unmeasured(
                 benchmark, step, directory,
                 printed=output.printed if output else None, trace=trace,
-                seconds=benchmark.timeout if self._asked else self._allowed(step.side),
+                seconds=benchmark.timeout if self._asked else self._allowed(step.side), enough=disproved,
             )  # fmt: skip
             if trace is None:
                 return ran, None

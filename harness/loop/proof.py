@@ -89,7 +89,7 @@ def program_differs(benchmark: Benchmark, directory: Path, ground: Ground) -> Un
 
 def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     """Return why a benchmark that did this on one side may differ on the other; None: it cannot."""
-    known = _differing(accesses, ground)
+    known = differing(accesses, ground)
     if known is not None:
         return known
     for each in accesses.doubts:
@@ -113,8 +113,8 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     return None
 
 
-def _differing(accesses: Accesses, ground: Ground) -> Unproved | None:
-    """Find what was met in the tree and differs between the sides."""
+def differing(accesses: Accesses, ground: Ground) -> Unproved | None:
+    """Find what was met in the tree and differs between the sides; accesses: also of what still runs."""
     found = ground.differences
     # what is written anew needs a place, whatever was in it
     written = accesses.written - accesses.read

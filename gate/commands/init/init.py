@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from gate.checkout import top_of
 from gate.cli.command import command_of
 from gate.codes import Exit
-from gate.commands.init import c_sources, cargo, cmake, go, jmh, make, npm, python, scripts
+from gate.commands.init import c_sources, cargo, cmake, go, jmh, long, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
 from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.command import Options
@@ -146,12 +146,18 @@ class _Init:
     def _tried(self, tree: Tree, found: Found) -> Mapping[str, str]:
         """Try what was written, and write it again as a trial teaches; return what gave no values."""
         choices, attempt, written = _CHOICES, 0, found
+        shorter = long.Shorter(found, tree)
         while True:
             screen = io.StringIO()
             trial = self._trial(screen)
             if trial is None:
                 self._out.write(screen.getvalue())
                 return {"": "the trial could not be made"}
+            if (step := shorter.next(found, trial)) is not None:
+                found, said = step
+                self._say(said)
+                self._write(tree, written := found)
+                continue
             failed = lesson(trial)
             found, left = comparable(found, trial)
             self._say(*(f"left out: {each}" for each in left))

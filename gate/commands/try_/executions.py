@@ -20,7 +20,7 @@ from gate.commands.try_.result import Case, Tried
 from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
 from gate.directions import told_or_known
-from gate.model import Execution
+from gate.model import SIDES, Execution
 from gate.run.workshop import Workshop
 from gate.stats.centers import noise_of_one
 from gate.store.learning import costs_of
@@ -51,6 +51,8 @@ _AGAIN = 4
 """Further executions of what does not go start by start: the values of one are alike, and executions differ."""
 _ROOM = 0.8
 """Of what is left of a share that a second execution may be expected to take."""
+_IN_TIME = 0.6
+"""Of the budget, the starts that a regression and its proof take of a program that is ended early: hosts get slower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,9 @@ class _One:
                 longer_than=limit, names=names, in_service=in_service, execution=limit * starts, cases=cases
             )
         ran.append(first)
+        if first.executed.cut:
+            cases = tuple(case for each in first.executed.executions for case in cases_of(each, self.rules))
+            return self._with(cases=cases, longer_than=self._wanted, execution=first.executed.seconds)
         # a second execution has as many iterations as fit; a single one would show no spread
         warmup = 0 if self._starts else _warmup(self.benchmark)
         fits = int(_ROOM * self.share.left / max(first.executed.seconds, 1e-3)) - warmup
@@ -206,6 +211,15 @@ class _One:
         """Whether a check makes its starts by turns."""
         return goes_by_starts(self.rules, self.benchmark.name)
 
+    @property
+    def _wanted(self) -> float:
+        """Return the seconds after which the results that a program has printed are enough: a run has room for them.
+
+        That is one start a side of each build that a regression needs, and one of each side for the proof.
+        """
+        rules = self.rules
+        return _IN_TIME * float(rules.plan.budget) / (len(SIDES) * (rules.gate.min_builds + 1)) / len(rules.benchmark)
+
     def _with(self, **found: Any) -> Tried:
         return Tried(benchmark=self.benchmark.name, instrument=self.benchmark.instrument, **found)
 
@@ -215,7 +229,7 @@ class _One:
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
         executions: Executions = self.made.executions(iterations, within or self.share)
         try:
-            executed = executions.make(benchmark, self.step, self.directory)
+            executed = executions.make(benchmark, self.step, self.directory, within=self._wanted)
         except BudgetEndedError as ended:
             ended.so_far = executions.so_far()
             raise

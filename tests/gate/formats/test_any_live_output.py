@@ -21,6 +21,7 @@ from gate.formats import (
     libtest,
     nanobench,
     perf_stat,
+    printed,
     pyperf,
     pytest_benchmark,
     values,
@@ -31,6 +32,7 @@ from gate.formats.parts.output import OutputError
 from tests.gate.formats.test_counts import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.gate.formats.test_csv_column import K6, OF_K6
 from tests.gate.formats.test_csv_column import parse as csv_of
+from tests.gate.formats.test_printed_times import TIMES
 from tests.support.long_lines import at_once, stretched
 from tests.support.mangled import mangled
 from tests.support.seeds import some
@@ -67,6 +69,7 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "pyperf": (captured("pyperf/*.json"), lambda data: suite(pyperf, data)),
     "pytest-benchmark": (captured("pytest-benchmark/*.json"), lambda data: suite(pytest_benchmark, data)),
     "benchmark.js": ([BENCHMARK_JS.encode()], lambda data: benchmark_js.LIVE(data, {})),
+    "printed": ([TIMES.encode()], lambda data: printed.LIVE(data, {})),
     "vitest": ([VITEST.encode()], lambda data: vitest.LIVE(data, {})),
     "values": ([b"0.1\n2e3\n", b'{"metric":"a","value":1,"unit":"ms"}\n'], lambda data: values.parse(data, {"a": "s"})),
 }

@@ -270,3 +270,16 @@ command = ["python3", "-c", "{without}"]
     assert {each["metrics"]["time"]["values"][0] for each in own} == {2.0 if clock == "active" else 1.0}
     assert {each.get("waited") is not None for each in own} == {clock == "active"}
     assert not any(each.get("waited") for each in timed)
+
+
+def test_a_program_of_c_prints_line_by_line_where_that_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    """Into a pipe it would print at its end, which abort leaves out."""
+    source = tmp_path / "main.c"
+    source.write_text('#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts("1.5"); abort(); }\n')
+    subprocess.run(["cc", "-o", tmp_path / "main", source], check=True)
+    for asked, printed in (({}, ""), ({"PERFGATE_LINES": "1"}, "1.5\n")):
+        own = active_clock.variables(folder, tmp_path, os.environ)
+        done = subprocess.run(
+            [tmp_path / "main"], env={**os.environ, **own, **asked}, stdout=subprocess.PIPE, text=True, check=False
+        )
+        assert done.stdout == printed

@@ -1,6 +1,9 @@
+import math
 import os
 import shlex
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from gate.config.types import Benchmark, Columns, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments
-from harness.instruments.values import Values, so_far
+from harness.instruments.values import Enough, Values, so_far
 from harness.process.execute import ProcessExecutor
 from tests.harness.instruments.conftest import collected
 
@@ -250,3 +253,28 @@ def test_of_a_format_only_what_is_named_is_run_and_read(context: Context) -> Non
     }
     assert len(one) < len(every)
     assert (context.directory / "asked").read_text() == f"^[^:]+::({first})($|::)\n"
+
+
+def said(enough: Enough) -> str:
+    return "ended" if enough() else ""
+
+
+def test_a_program_is_ended_once_it_has_printed_what_is_wanted(context: Context) -> None:
+    """By each name of include, or by time once anything is there; the values are those that it had printed."""
+    script = "import time; print('a: 5 ms'); print('b: 6 ms'); time.sleep(60); print('c: 7 ms')"
+    for include, seconds, names in ((["b", "a"], math.inf, {"a", "b"}), (["*"], 1.0, {"a", "b"})):
+        each = benchmark([sys.executable, "-c", script], format="printed", include=include)
+        enough = Enough(each, context, seconds)
+        outcome = ProcessExecutor().run(Values().prepare(each, context), partial(said, enough))
+        assert (outcome.status, enough.cut) == ("ended", include == ["*"])
+        found = Values().collect(each, context, replace(outcome, status=""))
+        assert isinstance(found, dict) and {*found} == names
+
+
+def test_a_program_runs_to_its_end_where_something_wanted_is_not_printed(context: Context) -> None:
+    each = benchmark(["echo", "a: 5 ms"], format="printed", include=["a", "b"])
+    enough = Enough(each, context)
+    assert ProcessExecutor().run(Values().prepare(each, context)).status == ""
+    assert not enough()
+    # nor is the output of any other format looked at
+    assert not Enough(benchmark(["echo", "5"]), context, 0.0)()

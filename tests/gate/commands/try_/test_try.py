@@ -201,6 +201,18 @@ def test_longer_than_its_share_is_an_answer(project: Project) -> None:
     assert "The first does not fit the budget of 2 min" in text
 
 
+def test_of_what_prints_its_times_a_trial_sees_those_that_come_in_time(project: Project) -> None:
+    lines = "".join(f"echo {name}: 5 ms; " for name in "abc")
+    own = benchmark("long", json.dumps(["sh", "-c", f"{lines} sleep 60; echo d: 5 ms"])).replace(
+        '"spawn"', '"values"\nformat = "printed"'
+    )
+    project.write("perfgate.toml", CONFIG.split("[[benchmark]]")[0].replace("1h", "20s") + own)
+    (found,) = tried(project)["benchmarks"]
+    assert [case["metric"] for case in found["cases"]] == ["a", "b", "c"]
+    # of six starts a side, which take three fifths of the budget
+    assert (found["longer_than"], found["failures"]) == (pytest.approx(1.0), [])
+
+
 def test_what_takes_too_long_says_what_it_would_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=2.0))
     service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'
