@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.relink import PROJECTS as LINKED
-from gate.evidence.budget import cost_of
 from gate.evidence.records import read
+from gate.evidence.time_spent import cost_of
 from gate.model import PARTS
 from gate.units import format_duration
 

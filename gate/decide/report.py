@@ -26,18 +26,6 @@ from gate.decide.details import (
     warnings_of,
 )
 from gate.decide.estimates import subjects_of
-from gate.decide.facts import (
-    about_no_case,
-    controls_of,
-    counted,
-    implausible,
-    missing_allowed,
-    of_rules,
-    policy_facts,
-    recorded_of,
-    run_facts,
-    stopped_by,
-)
 from gate.decide.futility import detectable, in_sight, unseen
 from gate.decide.importance import curves_of, profiled
 from gate.decide.looks import (
@@ -51,6 +39,18 @@ from gate.decide.looks import (
     walk,
 )
 from gate.decide.overall import overall_of, without_case
+from gate.decide.report_facts import (
+    about_no_case,
+    controls_of,
+    counted,
+    implausible,
+    missing_allowed,
+    of_rules,
+    policy_facts,
+    recorded_of,
+    run_facts,
+    stopped_by,
+)
 from gate.evidence.gather import gather
 from gate.evidence.lines import Inputs
 from gate.evidence.records import MEASUREMENTS

@@ -12,9 +12,9 @@ from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
 from gate.decide.looks import walk
 from gate.decide.policy import policy_at
-from gate.evidence.budget import planned_looks
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
+from gate.evidence.time_spent import planned_looks
 from gate.model import AfterRound, Look, Record, Round, Run
 from gate.model.evidence import Evidence
 

@@ -22,7 +22,6 @@ from gate.evidence.aggregates import (
     of_builds,
     with_figures,
 )
-from gate.evidence.budget import cost_of, looks_of, pace_of, spent, uncounted, unfinished, with_end
 from gate.evidence.completeness import (
     at,
     bound_factors,
@@ -46,6 +45,7 @@ from gate.evidence.hosts import differing, host_names, machines, run_states, sid
 from gate.evidence.lines import Located
 from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
+from gate.evidence.time_spent import cost_of, looks_of, pace_of, spent, uncounted, unfinished, with_end
 from gate.model.bounds import shortest_step
 from gate.model.case import CaseId, canonical
 from gate.model.evidence import Case, Evidence, Sample

@@ -40,7 +40,7 @@ class ReportError(ValueError):
 
 
 def schema() -> str:
-    """Return the JSON Schema of report.json, which `make docs` makes of the types."""
+    """Return the JSON Schema of report.json, of which `make docs` makes a table."""
     return _SCHEMA.read_text(encoding="utf-8")
 
 

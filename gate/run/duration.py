@@ -12,10 +12,10 @@ from statistics import fmean
 
 from gate.config.rules import ROOM, budget_of, executions_of, is_counted
 from gate.config.types import Config
-from gate.evidence.budget import cost_of, spent, unfinished
 from gate.evidence.lines import Located
 from gate.evidence.records import MEASUREMENTS, read
 from gate.evidence.runs import config_of, run_of
+from gate.evidence.time_spent import cost_of, spent, unfinished
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, Turn, UserError
 from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew

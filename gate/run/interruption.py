@@ -17,9 +17,9 @@ from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
 from gate.decide.next_steps import raise_budget
 from gate.decide.reasons import budget_ended
-from gate.evidence.budget import unfinished
 from gate.evidence.lines import Located
 from gate.evidence.records import MEASUREMENTS
+from gate.evidence.time_spent import unfinished
 from gate.github.runner import HandedOn
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder

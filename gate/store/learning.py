@@ -12,7 +12,7 @@ import msgspec
 from gate.config.commands import as_text
 from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Config
-from gate.evidence.budget import cost_of
+from gate.evidence.time_spent import cost_of
 from gate.model import Build, Case, Execution, Layouts, Record
 from gate.model.case import canonical, center_of
 from gate.stats.components import remember

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from gate.config.rules import MOST_BUILDS
-from gate.evidence.budget import with_end
+from gate.evidence.time_spent import with_end
 from gate.model import HostState
 from gate.stats.rounding import Array
 from gate.stats.sequential import FIRST_STAGE, largest_futile, look_rounds, spending

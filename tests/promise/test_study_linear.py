@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from gate.model.study import Diagnostics, Factor
-from gate.stats.design.checks import dependence
 from gate.stats.design.linear import diagnostics, linear_model
+from gate.stats.design.model_checks import dependence
 from gate.stats.rounding import Array
 from tests.support.samples import there
 

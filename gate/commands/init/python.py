@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked, has
 from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
-from gate.commands.init.scripts import is_benchmark, of_script
+from gate.commands.init.scripts import in_benchmarks, is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
 _COMPILED = re.compile(
@@ -341,7 +341,9 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a benchmark script, or tests; None without them."""
-    named = [path for path in tree.ending(".py") if is_benchmark(path)]
+    every = [*tree.ending(".py")]
+    # in a folder of benchmarks a script need not say so, where none does
+    named = [*filter(is_benchmark, every)] or [*filter(in_benchmarks, every)]
     # what another one imports is a part of that
     parts = {
         path for path in named for other in named

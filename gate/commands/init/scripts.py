@@ -54,6 +54,12 @@ def is_benchmark(path: str) -> bool:
     return bool(_NAMED.fullmatch(name)) or (name in _RUNNERS and bool(folders) and folders[-1].lower() in _FOLDERS)
 
 
+def in_benchmarks(path: str) -> bool:
+    """Return whether a file lies in the project's own folder of benchmarks."""
+    folder, _, name = path.rpartition("/")
+    return folder.lower() in _FOLDERS and not name.startswith("_")
+
+
 def of_script(name: str, command: list[str] | str, text: str) -> tuple[Measured, Amount | None]:
     """Return the benchmark that a script is, and its plan: its own times where it writes them, else its whole run."""
     if "PERFGATE_OUTPUT" in text:

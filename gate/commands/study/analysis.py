@@ -24,11 +24,11 @@ from gate.model.study import (
     Varies,
 )
 from gate.stats.design.cells import balanced, blocks, lacking, main_effects, treatments
-from gate.stats.design.checks import dependence
 from gate.stats.design.claims import claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
 from gate.stats.design.coding import lay_out
 from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import diagnostics, linear_model
+from gate.stats.design.model_checks import dependence
 from gate.stats.design.one_way import one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes

@@ -17,9 +17,9 @@ import numpy as np
 
 from gate.model.study import Diagnostics, Effect, Factor, LinearModel, Residual, Scale, Term
 from gate.stats.design.aliases import ROUNDING, Aliases, Factors, Fit, aliases, least_squares, without_aliased
-from gate.stats.design.checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
 from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.layers import Layers
+from gate.stats.design.model_checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
 from gate.stats.design.strata import ErrorTerm, Strata, Sum, explained, stratified
 from gate.stats.rounding import Array, Ints
 from gate.stats.sequential import holm

@@ -13,7 +13,7 @@ import pytest
 
 from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
-from gate.decide.facts import controls_of
+from gate.decide.report_facts import controls_of
 from gate.evidence.gather import gather
 from gate.model import Report, Sample
 from gate.model.history import Controls, HistoryRecord

@@ -13,9 +13,9 @@ from gate.config.rules import Policy
 from gate.config.types import Builds, Config, Detectable, Gate, Plan
 from gate.decide.report import decide
 from gate.decide.stopping import look
-from gate.evidence.budget import looks_of, planned_looks
 from gate.evidence.gather import gather
 from gate.evidence.runs import config_of
+from gate.evidence.time_spent import looks_of, planned_looks
 from gate.model import SIDES, Build, Execution, Look, Metric, Record, Round, Run, reasons
 from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop

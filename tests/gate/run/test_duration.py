@@ -12,8 +12,8 @@ from gate.config.parse import parse
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import treatments
 from gate.config.types import BuildTable, Config
-from gate.evidence.budget import pace_of
 from gate.evidence.records import read
+from gate.evidence.time_spent import pace_of
 from gate.model import SIDES, Commit, Run
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.duration import budget_warnings, expected_time, past_of

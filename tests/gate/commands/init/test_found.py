@@ -358,6 +358,7 @@ MAKE = {
 DECLARED = '[project]\nname = "pkg"\ndependencies = []\n[dependency-groups]\ndev = ["pytest-benchmark"]\n'
 USES = "def test_work(benchmark):\n    benchmark(sum, [1])\n"
 PYTHON = {
+    "in-bench": Case({"setup.py": "", "bench/connection.py": "for _ in (): pass\n", "bench/lib.py": "A = 1\n", "tests/test_a.py": "import pytest"}, "'bench/connection.py']"),
     "pytest": Case(
         {"pyproject.toml": DECLARED, "tests/test_b.py": USES, "src/pkg/__init__.py": ""},
         "'-m', 'pytest', '-q', '--confcutdir=tests', '--benchmark-min-time=0.01', 'tests/test_b.py']",

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from gate.model.study import Dependence, Factor
-from gate.stats.design.checks import dependence
+from gate.stats.design.model_checks import dependence
 from gate.stats.rounding import Array
 from tests.support.samples import there
 from tests.support.units_frame import NPK, NPK_YIELD

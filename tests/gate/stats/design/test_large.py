@@ -12,8 +12,8 @@ import pytest
 from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.study import Factor
 from gate.stats.design.cells import main_effects, treatments
-from gate.stats.design.checks import dependence
 from gate.stats.design.linear import diagnostics, linear_model
+from gate.stats.design.model_checks import dependence
 from gate.stats.design.one_way import MOST_TABLES, one_ways, percents, spreads
 from gate.stats.design.quantiles import MOST_CELLS, quantile_effects
 from gate.stats.design.sample_size import sample_sizes
