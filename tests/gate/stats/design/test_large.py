@@ -23,7 +23,9 @@ def measured(sizes: tuple[int, ...], count: int, y: Any) -> pd.DataFrame:
     codes = np.repeat(list(product(*map(range, sizes))), count, axis=0)
     n = np.arange(len(codes))
     own = {f"f{i}": codes[:, i] for i in range(len(sizes))}
-    return pd.DataFrame({"y": y(len(n)), **own, "session": n % 2, "round": n % 4, "build": n % 4, "execution": n, "order": n})
+    return pd.DataFrame(
+        {"y": y(len(n)), **own, "session": n % 2, "round": n % 4, "build": n % 4, "execution": n, "order": n}
+    )
 
 
 def factors(*sizes: int) -> list[Factor]:
