@@ -15,10 +15,11 @@ from gate.formats.parts.result import Aggregate, Result
 from gate.formats.parts.source import Source
 from gate.model.bounds import Digits
 
-_NUMBER = r"\d[\d,]*+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d+)?(?:[eE][+-]?\d+)?"
+"""Groups of three digits may stand behind commas; what has another comma or a blank in it is nothing to be sure of."""
 _SPREAD = r"(?:±|\+-|\+/-)"
 _MEASURE = re.compile(
-    rf"(?P<spread>{_SPREAD}\s*)?(?<![\w.,-])(?P<number>{_NUMBER})(?:\s?{_SPREAD}\s?{_NUMBER})?"
+    rf"(?P<spread>{_SPREAD}\s*)?(?<![\w.,'-])(?<!\d\s)(?P<number>{_NUMBER})(?:\s?{_SPREAD}\s?{_NUMBER})?"
     r"\s?(?P<unit>[^\W\d_]{1,12}(?:\s?/\s?[^\W\d_]{1,12})?)(?![\w/])"
 )
 _STATISTICS = {
@@ -34,8 +35,8 @@ _RESULT = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)(?![\w
 """A number in a name that a program has computed; sizes and shares stay."""
 _COMPUTED = re.compile(r"(?<![^\s:=(])[+-]?\d+\.\d+%?(?![^\s)])")
 """Such a number in a line that is no result: another start may print another one."""
-_ASIDE = re.compile(r"\x1b\[[\d;]*m|^\W*\d\d?:\d\d:\d\d\S*\s")
-"""Colours, and the time of day of a log."""
+_ASIDE = re.compile(r"\x1b\[[\d;]*m|^\W*(?:\d{4}-\d\d-\d\d[T ])?\d\d?:\d\d:\d\d\S*\s")
+"""Colours, and the date and time of day of a log."""
 _AROUND = " \t:=-|,.;>→*#•"
 _LONGEST = 300
 """Characters of a line that is read."""
@@ -53,13 +54,17 @@ def _read(source: Source) -> Iterator[Result]:
         first, end = len(text), 0
         for match in _MEASURE.finditer(text):
             unit = written(match["unit"])
-            if unit.metric == "value" or match["spread"]:
+            # a rate is of something: bare operations are a count, and Hz may be the processor's
+            bare = unit.metric == "throughput" and "/" not in match["unit"]
+            if unit.metric == "value" or bare or match["spread"]:
                 continue
             word = _WORD.search(text[end : match.start()])
             statistic = _STATISTICS.get(word[1].lower(), "value") if word else "value"
             first, end = min(first, match.start()), match.end()
             found.setdefault(statistic, (unit, Digits(match["number"].replace(",", ""))))
         chosen = next((each for each in _ORDER if each in found), None)
+        if chosen is None and found:
+            continue
         if chosen is None:
             heading = "" if _COMPUTED.search(text) else text.strip(_AROUND)
             continue
@@ -81,7 +86,7 @@ def _name(text: str) -> str:
     text = _RESULT.sub("", text).strip(_AROUND)
     while (word := _WORD.search(text)) and word[1].lower() in _STATISTICS:
         text = text[: word.start()].strip(_AROUND + "(")
-    return " ".join(text.split())
+    return " ".join(text.removesuffix("(").split())
 
 
 _WHOLE = printed(_read, 'lines such as "parse: 12.5 ms" or "parse x 1,234 ops/sec" are expected')

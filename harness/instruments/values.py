@@ -18,7 +18,7 @@ from importlib import import_module
 from io import BufferedReader
 from pathlib import Path, PurePath
 
-from gate.config.commands import mentions
+from gate.config.commands import is_simple, mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
@@ -67,7 +67,7 @@ class Values:
             added["PERFGATE_EXCLUDE"] = "\n".join(benchmark.exclude)
         if benchmark.format == _PRINTED:
             # line by line, so that a program that has printed what is wanted can be seen to
-            added |= {"PYTHONUNBUFFERED": "1", "PERFGATE_LINES": "1"}
+            added |= {"PYTHONUNBUFFERED": "1", "PERFGATE_LINES": str(context.scratch / _STDOUT)}
         named = mentions(benchmark.command, "output")
         return Command(
             argv=_choosing(benchmark, words(benchmark, context)),
@@ -119,7 +119,7 @@ def _choosing(benchmark: Benchmark, argv: tuple[str, ...]) -> tuple[str, ...]:
         text = max(re.split(r"\[.*|[*?]", globs[0]), key=len)
         # the name first: to bencher all else would be one, too
         return with_options(benchmark, argv, [*dash, text, *(() if wild else ("--exact",))]) if text else argv
-    if wild:
+    if wild or (isinstance(benchmark.command, str) and not is_simple(benchmark.command)):
         return argv
     one = argv[-1].rstrip() if isinstance(benchmark.command, str) else shlex.join(argv)
     each = " ".join(["(" + one, *dash, '"$each" --exact)'])
@@ -141,6 +141,7 @@ class Enough:
         # what is named is waited for
         seconds = seconds if benchmark.include == ["*"] else math.inf
         self._seconds = seconds
+        self._globs = any(re.search(r"[*?[]", glob) for glob in benchmark.include)
         self._end = time.perf_counter() + seconds
         self._read = 0
         self._names: set[str] = set()
@@ -149,7 +150,7 @@ class Enough:
 
     def __call__(self) -> bool:
         """Return whether it may be ended."""
-        if self.output is None:
+        if self.output is None or (self._globs and self._seconds == math.inf):
             return False
         with suppress(OSError, OutputError):
             # a program that prints other things, too, is not read again where it did not print more
@@ -182,11 +183,13 @@ def so_far(benchmark: Benchmark, context: Context) -> dict[str, Metric]:
     Those of what each case prints when it ends are the cases that ended.
     """
     scratch, limit = context.scratch, benchmark.max_output.value
-    for path in (scratch / OUTPUT, scratch / _STDOUT):
+    for path in (scratch / OUTPUT,) if mentions(benchmark.command, "output") else (scratch / OUTPUT, scratch / _STDOUT):
         try:
             whole = (read_values(path, limit) or b"").rpartition(b"\n")[0]
             if whole:
-                return metrics(benchmark, _parsed(benchmark, whole + b"\n"), "")
+                found = _parsed(benchmark, whole + b"\n")
+                wanted = {name: each for name, each in found.items() if taken(benchmark, each.view_of or name)}
+                return metrics(benchmark, wanted, "")
         except OutputError:
             continue
     return {}

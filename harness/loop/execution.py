@@ -207,7 +207,7 @@ class Executions:
                 outcome = executor.run(
                     command, lambda: _complaint(living, benchmark, context, enough=wanted() or enough())
                 )
-            outcome = _as_wanted(outcome, wanted)
+            outcome = outcome if living.complaint() else _as_wanted(outcome, wanted)
             ended = (outcome.timed_out and seconds < measured.command.timeout) or (bool(outcome.status) and enough())
             if not ended:
                 # how long one takes that was cut off, nobody knows
@@ -338,7 +338,7 @@ class Executions:
             benchmark=step.benchmark, side=step.side, session=self.conditions.session, build=step.build,
             execution=step.execution, order=step.order, started=outcome.started, seconds=seconds,
             warmup=max(len(metric.dropped) for metric in metrics.values()), factors=dict(step.factors), metrics=metrics,
-            waited=None if stood is None else stood * seconds / max(outcome.seconds, stood),
+            waited=stood * seconds / max(outcome.seconds, stood) if stood else stood,
         )  # fmt: skip
 
     def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:

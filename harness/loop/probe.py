@@ -295,8 +295,9 @@ class _One:
                     trace = stack.enter_context(tracing(scratch, since=ground.since, tracer=tracer))
 
             def disproved() -> bool:
-                # what has met a difference need not run to its end, unless its output is to be compared
-                if trace is None or ground is None or self._asked:
+                # what has met a difference need not run to its end, unless its output is to be compared, or what it
+                # prepared is to be removed by itself
+                if trace is None or ground is None or self._asked or benchmark.prepare or benchmark.cleanup:
                     return False
                 return differing(trace.accesses(), ground) is not None
 

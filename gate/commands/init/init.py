@@ -146,7 +146,7 @@ class _Init:
     def _tried(self, tree: Tree, found: Found) -> Mapping[str, str]:
         """Try what was written, and write it again as a trial teaches; return what gave no values."""
         choices, attempt, written = _CHOICES, 0, found
-        shorter = long.Shorter(found, tree)
+        shorter = long.Shorter(tree)
         while True:
             screen = io.StringIO()
             trial = self._trial(screen)

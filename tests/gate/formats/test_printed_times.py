@@ -64,6 +64,9 @@ def test_a_mean_has_the_median_and_the_fastest_beside_it_as_views() -> None:
         ("12:30:01.5 load took 2 s", "load took", 2, "s"),
         ("17 ms for all", "for all", 0.017, "s"),
         ("5 s", "time", 5, "s"),
+        ("2024-01-05 12:00:01,123 parse: 5 ms", "parse", 5e-3, "s"),
+        ("insert: 100000 ops in 1.23 s", "insert: 100000 ops in", 1.23, "s"),
+        ("PASS test_a (12 ms)", "PASS test_a", 0.012, "s"),
         ("Time (mean ± σ):      1.5 ms ±   0.1 ms", "Time (mean ± σ)", 1.5e-3, "s"),
     ],
 )
@@ -73,11 +76,17 @@ def test_a_result_is_a_number_with_a_unit_of_time_or_a_rate(line: str, name: str
     assert each.values == pytest.approx([value])
 
 
+def test_a_line_of_the_slowest_alone_is_no_heading() -> None:
+    assert [*read("a mean: 5.0ms\na max: 7.3ms\nb mean: 6.0ms\n")] == ["a", "b"]
+
+
 def test_what_comes_again_has_a_number_and_a_line_that_has_not_ended_is_no_result() -> None:
     assert [*read("a: 1 ms\na: 2 ms\nb: 3")] == ["a", "a (2)"]
 
 
-@pytest.mark.parametrize("text", ["", "12 items\n", "version 1.5\n", "a: 5 ms"])
+@pytest.mark.parametrize(
+    "text", ["", "12 items\n", "version 1.5\n", "a: 5 ms", "a: 1,25 ms\n", "a: 1 234 ms\n", "cpu 3000 Hz\n"]
+)
 def test_without_a_time_there_is_nothing(text: str) -> None:
     with pytest.raises(OutputError, match="no benchmark in the output"):
         read(text)

@@ -197,7 +197,8 @@ LIBTEST = "test m::a ... bench: 12 ns/iter (+/- 3)\ntest m::ab ... bench: 13 ns/
         ("cd . && ./bench --bench\n", ["m::a"], ["--bench m::a --exact"]),
         # bencher takes one name a start
         (["./bench", "--bench"], ["m::a", "m::ab"], ["--bench m::a --exact", "--bench m::ab --exact"]),
-        ("cd . && ./bench --bench", ["m::a", "m::ab"], ["--bench m::a --exact", "--bench m::ab --exact"]),
+        # of which part is meant nobody knows
+        ("cd . && ./bench --bench", ["m::a", "m::ab"], ["--bench"]),
         # what a glob surely holds; of several all
         (["./bench"], ["m::a*"], ["m::a"]),
         (["./bench"], ["*"], [""]),

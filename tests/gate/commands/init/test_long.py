@@ -5,8 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from gate.commands.init.found import Found, Measured, Rank
 from gate.commands.init.long import Shorter
 from gate.commands.init.tree import Tree
@@ -45,50 +43,13 @@ def next_of(shorter: Shorter, found: Found, told: Mapping[str, Any]) -> Found:
 
 
 def test_what_is_short_stays(tmp_path: Path) -> None:
-    found, tree = project(tmp_path, "import os\nn = int(os.environ.get('N', '1000'))\n" + TIMES)
-    assert Shorter(found, tree).next(found, trial(2.0, "time")) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "first", "second"),
-    [
-        ("bench.py", "add_argument('--size', type=int)", "bench.py --size 10000", "bench.py --size 1000"),
-        (
-            "bench.py",
-            "add_argument('-n', '--count', default=5_000, type=int)",
-            "bench.py --count 500",
-            "bench.py --count 50",
-        ),
-        ("bench.py", "os.environ.get('LOOPS', 700)", "env LOOPS=70 python bench.py", "env LOOPS=7 python bench.py"),
-        ("bench.js", "const n = +process.argv[2] || 200000", "bench.js 20000", "bench.js 2000"),
-        ("bench.py", "int(sys.argv[1]) if len(sys.argv) > 1 else 90", "bench.py 9", "bench.py 1"),
-        ("bench.js", "const n = process.env.N || 300", "env N=30 node bench.js", "env N=3 node bench.js"),
-    ],
-)
-def test_a_size_that_a_script_takes_gets_smaller_until_its_start_is_short(
-    name: str, text: str, first: str, second: str, tmp_path: Path
-) -> None:
-    found, tree = project(tmp_path, f"{text}\n{TIMES}", name)
-    shorter = Shorter(found, tree)
-    once = next_of(shorter, found, trial(40.0, "time"))
-    assert " ".join(once.benchmark.command).endswith(first)
-    twice = next_of(shorter, once, trial(4.0, "time"))
-    assert " ".join(twice.benchmark.command).endswith(second)
-    assert shorter.next(twice, trial(0.5, "time")) is None
-
-
-def test_a_size_that_is_refused_gives_way_to_the_printed_times(tmp_path: Path) -> None:
-    found, tree = project(tmp_path, "add_argument('--size', type=int)\n" + TIMES)
-    shorter = Shorter(found, tree)
-    sized = next_of(shorter, found, trial(40.0, "time"))
-    printed = next_of(shorter, sized, trial(0.0, failed=True))
-    assert (printed.benchmark.form, printed.benchmark.command) == ("printed", ["python", "bench.py"])
-    assert (printed.plan.executions, printed.plan.iterations, printed.plan.budget) == (1, 1, 5)
+    found, tree = project(tmp_path, TIMES)
+    assert Shorter(tree).next(found, trial(2.0, "time")) is None
 
 
 def test_what_a_trial_saw_printed_in_time_is_what_is_wanted(tmp_path: Path) -> None:
     found, tree = project(tmp_path, TIMES)
-    shorter = Shorter(found, tree)
+    shorter = Shorter(tree)
     # also where it did not end at all
     printed = next_of(shorter, found, trial(0.0, cut=60.0))
     named = next_of(shorter, printed, trial(0.0, "a", "b", "b.fastest", cut=20.0))
@@ -99,20 +60,20 @@ def test_what_a_trial_saw_printed_in_time_is_what_is_wanted(tmp_path: Path) -> N
 
 def test_what_prints_all_of_it_in_time_is_whole(tmp_path: Path) -> None:
     found, tree = project(tmp_path, TIMES)
-    shorter = Shorter(found, tree)
+    shorter = Shorter(tree)
     printed = next_of(shorter, found, trial(16.0, "time"))
     assert shorter.next(printed, trial(16.0, "a", "b")) is None
 
 
 def test_what_prints_no_times_is_timed_as_a_whole(tmp_path: Path) -> None:
     found, tree = project(tmp_path, TIMES)
-    shorter = Shorter(found, tree)
+    shorter = Shorter(tree)
     printed = next_of(shorter, found, trial(40.0, "time"))
     assert next_of(shorter, printed, trial(0.0, failed=True)) == found
     assert shorter.next(found, trial(40.0, "time")) is None
     # nor is one asked that takes no times
     silent, tree = project(tmp_path, "print('5 ms')\n")
-    assert Shorter(silent, tree).next(silent, trial(40.0, "time")) is None
+    assert Shorter(tree).next(silent, trial(40.0, "time")) is None
 
 
 def test_what_is_measured_instead_begins_anew_and_takes_what_its_module_loads(tmp_path: Path) -> None:
@@ -120,9 +81,8 @@ def test_what_is_measured_instead_begins_anew_and_takes_what_its_module_loads(tm
     names = ("bench.py", "tests/other.py", "tests/options.py")
     (tmp_path / "tests").mkdir()
     (tmp_path / names[1]).write_text("from .options import *\n")
-    (tmp_path / names[2]).write_text("parser.add_argument('--size', type=int)\n")
-    shorter = Shorter(found, Tree(tmp_path, names, (), git=True))
+    (tmp_path / names[2]).write_text(TIMES)
+    shorter = Shorter(Tree(tmp_path, names, (), git=True))
     assert shorter.next(found, trial(0.0, failed=True)) is None
     other = replace(found, benchmarks=[replace(found.benchmark, command=["python", "-m", "tests.other"])])
-    sized = next_of(shorter, other, trial(0.0, cut=60.0))
-    assert sized.benchmark.command == ["python", "-m", "tests.other", "--size", "10000"]
+    assert next_of(shorter, other, trial(0.0, cut=60.0)).benchmark.form == "printed"
