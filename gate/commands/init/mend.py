@@ -321,9 +321,11 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
     labels = [label for each in found.benchmarks for label, _ in _decided(each, trial)]
     # they are compared with the project where some of them name it
     compared = bool(found.name) and any(_plain(found.name) in _plain(label) for label in labels)
+    # what stands in every label is the tool, or a folder
+    apart = [name for name in found.others if not all(_plain(name) in _plain(label) for label in labels)]
     for each in found.benchmarks:
         cases = _decided(each, trial)
-        others = {label: text for label, _ in cases if compared and (text := _other(found, label))}
+        others = {label: text for label, _ in cases if compared and (text := _other(found.name, apart, label))}
         zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
         wanted = [label for label, _ in cases if label not in others and label not in zeros]
         globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
@@ -359,11 +361,11 @@ def by_cpu_time(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str
     return replace(found, benchmarks=benchmarks), named
 
 
-def _other(found: Found, label: str) -> str | None:
+def _other(own: str, others: Sequence[str], label: str) -> str | None:
     """Return what names another package in the label of a case, if that does not name the project, too."""
-    patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, found.others) if len(name) > 3)
+    patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, others) if len(name) > 3)
     texts = (match[0] for pattern in patterns if (match := re.search(pattern, label, re.IGNORECASE)))
-    return None if _plain(found.name) in _plain(label) else next(texts, None)
+    return None if _plain(own) in _plain(label) else next(texts, None)
 
 
 def _plain(name: str) -> str:

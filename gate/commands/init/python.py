@@ -82,9 +82,11 @@ class Python:
         used = f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"
         row = Row("packages", f"installed in setup: the interpreter lacks {', '.join(self.lacking[:5])}")
         comment = COMPILED if build else ""
+        own = str(table_of(tree.toml("pyproject.toml"), "project").get("name") or package(tree) or "")
+        others = tuple(dict.fromkeys(normal(each) for listed in groups(tree).values() for each in listed))
         return Found(
             kind, evidence, benchmarks, build, comment, setup=self.setup, share=share,
-            environment={"PYTHONPATH": place} if place else {}, notes=[used] if share else [],
+            environment={"PYTHONPATH": place} if place else {}, notes=[used] if share else [], name=own, others=others,
             rows=[row] if self.lacking else [],
         )  # fmt: skip
 

@@ -289,6 +289,18 @@ def test_a_few_slow_cases_are_left_out_before_a_budget_grows(instrument: str, op
         assert not made or made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
 
 
+def test_a_package_that_every_label_names_is_the_tool() -> None:
+    names = (
+        "pytest/b/test_a.py::test_spec",
+        "pytest/b/test_a.py::test_markdown_it_py",
+        "pytest/b/test_a.py::test_mistune",
+    )
+    cases = [{"benchmark": "a", "metric": n, "mean": 1.0, "decided": True} for n in names]
+    told = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases}]}
+    suite_ = replace(found(["./b"], "values"), name="markdown-it-py", others=("pytest", "mistune"))
+    assert comparable(suite_, told)[0].benchmark.exclude == ["*mistune*"]
+
+
 def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     means = {"easyjson small": 1.0, "mine": 1.0, "JsonParser easyjson": 1.0, "empty": 0.0, "Ease": 1.0}
     cases = [{"benchmark": "a", "metric": n, "mean": each, "decided": True} for n, each in means.items()]
