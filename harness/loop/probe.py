@@ -46,6 +46,8 @@ from harness.source.differences import Facts, differences
 from harness.trace.trace import Trace, Tracer, tracing
 from harness.trace.watcher import Accesses
 
+_WORTH = 2.0
+"""Seconds from which a traced start is ended early: a shorter one is seen whole, which the look outside needs."""
 AGAIN = 20.0
 """Seconds that comparing again takes at most: what is not known by then is not proved."""
 SHARE = 0.5
@@ -294,10 +296,14 @@ class _One:
                     scratch = self._executions.conditions.scratch
                     trace = stack.enter_context(tracing(scratch, since=ground.since, tracer=tracer))
 
+            worth = time.monotonic() + _WORTH
+
             def disproved() -> bool:
                 # what has met a difference need not run to its end, unless its output is to be compared, or what it
                 # prepared is to be removed by itself
                 if trace is None or ground is None or self._asked or benchmark.prepare or benchmark.cleanup:
+                    return False
+                if time.monotonic() < worth:
                     return False
                 return differing(trace.accesses(), ground) is not None
 

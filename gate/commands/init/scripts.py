@@ -72,9 +72,10 @@ def of_script(name: str, command: list[str] | str, text: str) -> tuple[Measured,
 def look(tree: Tree, ask: Asked) -> Found:
     """Find a script that runs by itself and is called a benchmark."""
     del ask
-    scripts = [
-        path for path in tree.files if is_benchmark(path) and _interpreter(tree, path) and _runs_alone(tree, path)
-    ]
+    able = [path for path in tree.files if path.count("/") + 1 <= _DEEPEST and _of_benchmarks(path)]
+    able = [path for path in able if _interpreter(tree, path) and _runs_alone(tree, path)]
+    # in a folder of benchmarks a script need not say so, where none does
+    scripts = [*filter(is_benchmark, able)] or able
     if not scripts:
         notes = [f"{name} has no benchmarks: write {first}" for name, first in _START.items() if name in tree.names][:1]
         return Found("generic", "no known build tool or benchmark", [placeholder()], notes=notes)
@@ -95,6 +96,10 @@ def look(tree: Tree, ask: Asked) -> Found:
         setup = "composer install --quiet --no-interaction"
     rows = [Row(f"script {path}", "left out: one script is measured") for path in scripts if path != script]
     return replace(Found("generic", f"script {script}", [measured], setup=setup, rows=rows), amount=amount)
+
+
+def _of_benchmarks(path: str) -> bool:
+    return is_benchmark(path) or in_benchmarks(path)
 
 
 def _interpreter(tree: Tree, path: str) -> str:

@@ -374,7 +374,7 @@ def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:
 def test_what_has_met_a_difference_does_not_run_on(tmp_path: Path) -> None:
     """Base's very first start and the two measured ones come to their end, and no proof."""
     mark = tmp_path / "ended"
-    files = RUN | {"run.sh": f"cat data\nsleep 3\necho >> {mark}\n"}
+    files = RUN | {"run.sh": f"cat data\nsleep 5\necho >> {mark}\n"}
     assert checked(tmp_path, files, {"data": "2\n"}) == (set(), {"work": "changed data"})
     assert len(mark.read_text(encoding="ascii")) == 3
 
