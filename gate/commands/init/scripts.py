@@ -99,7 +99,8 @@ def look(tree: Tree, ask: Asked) -> Found:
 
 
 def _of_benchmarks(path: str) -> bool:
-    return is_benchmark(path) or in_benchmarks(path)
+    # those of JavaScript are called by scripts of package.json
+    return is_benchmark(path) or (in_benchmarks(path) and not path.endswith((".js", ".mjs")))
 
 
 def _interpreter(tree: Tree, path: str) -> str:
