@@ -30,7 +30,8 @@ def test_go_benchmarks(tmp_path: Path) -> None:
     need("go")
     cases = checked(project(tmp_path, "go"), kind="go")
     assert sorted({case.split("/", 1)[0] for case, _ in cases}) == ["a module", "inner-deep", "words"]
-    assert {metric for _, metric in cases} == {"time"}
+    # which of two views is sharper in two builds is chance
+    assert {metric for _, metric in cases} <= {"time", "cpu_time"}
     # of a table, each its own; tests are none
     assert len(cases) == 4
 
@@ -68,7 +69,9 @@ def test_projects_without_a_suite(tmp_path: Path, name: str, tool: str, kind: st
 def test_npm_libraries(tmp_path: Path, name: str, cases: list[tuple[str, str]]) -> None:
     need("node", "npm")
     directory = project(tmp_path, name, "node_modules", "package-lock.json")
-    assert sorted(checked(directory, kind="npm", iterations=1, timeout=_SLOW)) == sorted(cases)
+    measured = checked(directory, kind="npm", iterations=1, timeout=_SLOW)
+    # which of the values that a library prints is sharper is chance, too
+    assert sorted((name, metric.removesuffix(".median")) for name, metric in measured) == sorted(cases)
 
 
 def test_npm_installs_what_is_locked(tmp_path: Path) -> None:
@@ -76,7 +79,7 @@ def test_npm_installs_what_is_locked(tmp_path: Path) -> None:
     directory = project(tmp_path, "npm", "node_modules")
     subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=directory.top, check=True)
     subprocess.run(["git", "add", "package-lock.json"], cwd=directory.top, check=True)
-    assert checked(directory, kind="npm", timeout=_SLOW) == [("bench", "time")]
+    assert [name for name, _ in checked(directory, kind="npm", timeout=_SLOW)] == ["bench"]
     # the checkout's own was neither linked nor emptied
     assert (directory.top / "node_modules" / "ms" / "index.js").is_file()
 
