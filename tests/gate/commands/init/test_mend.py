@@ -15,7 +15,7 @@ from gate.commands.init.tree import Tree
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
 FILES = {
     "pyproject.toml": PYPROJECT, "package.json": json.dumps({"scripts": {"build": "tsc"}}), "data/in.txt": "1",
-    "data/run.sh": "", "own/__init__.py": "",
+    "data/run.sh": "", "own/__init__.py": "", "setup.py": "setup(extras_require={'x': ['lz4', 'arrow']}, version=x)",
 }  # fmt: skip
 CRITERION = ["./target/bench-a", "--bench", "--warm-up-time=0.1", "--measurement-time=0.2"]
 
@@ -74,6 +74,10 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found(["python", "b.py"]), trial("No module named 'own'"), "--target .perfgate-site ."),
         (found(["python", "b.py"]), trial("PackageNotFoundError: No package metadata was found for own"), "--target .perfgate-site ."),
         (found(["python", "-m", "pytest", "t"]), trial("FAILED t/test_a.py::test_b - x\n1 failed, 9 passed in 3.32s"), "t --deselect=t/test_a.py::test_b"),
+        (found(["python", "-m", "pytest", "t"]), trial("".join(f"FAILED t/a.py::t{n} - x\n" for n in range(7)) + "7 failed, 90 passed in 3s"), "--deselect=t/a.py::t6"),
+        # what an extra names is installed, and what none does is wanted by some tests only
+        (found("x -m pytest", setup="python -m venv .perfgate-env"), trial("FAILED t/a.py::b - No module named 'arrow'\n1 failed, 9 passed"), "install --quiet lz4 arrow"),
+        (found(["python", "-m", "pytest", "t"]), trial("FAILED t/a.py::b - No module named 'other'\n1 failed, 9 passed"), "t --deselect=t/a.py::b"),
         (found(["node", "b.js"], kind="npm", setup="npm ci"), trial("Error: Cannot find module '../dist/x.js'"), "npm run --silent build"),
         (found(["node", "b.js"], kind="npm"), trial("Error: Cannot find module 'ms'"), "npm install"),
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
