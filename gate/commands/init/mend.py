@@ -179,7 +179,7 @@ def _missing_module(found: Found, told: _Told) -> _Cure:
     words = shlex.join(pip_words(wanted) or [module])
     if found.setup and ENVIRONMENT in found.setup:
         more = "" if " install " in found.setup else f" && {ENVIRONMENT}/bin/pip install --quiet"
-        return replace(found, setup=f"{found.setup}{more} {words}"), f"with {words}, which was missing"
+        return replace(found, setup=f"{found.setup}{more} {words}"), f"with {words}, as {module} was missing"
     return _own_environment(found, tree, wanted), f"with an environment of its own, as {module} was missing"
 
 
