@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from gate.commands.init.found import (
     MOST_EXECUTIONS,
     VALUES,
+    Amount,
     Found,
     Measured,
     Row,
@@ -23,6 +24,7 @@ from gate.commands.init.found import (
     suite_plan,
     within,
 )
+from gate.commands.init.long import as_printed
 from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
@@ -296,6 +298,15 @@ def _unbuilt(found: Found, told: _Told) -> _Cure:
     return replace(found, build=f"npm run --silent {build}"), f"built first by the script {build}"
 
 
+def _as_printed(found: Found, told: _Told) -> _Cure:
+    """Read any times that a script prints where its library printed none: beside others it need not use that."""
+    own = [each.name == told.name and each.form == "benchmark_js" for each in found.benchmarks]
+    if not any(own):
+        return None
+    benchmarks = [as_printed(each) if its else each for each, its in zip(found.benchmarks, own, strict=True)]
+    return replace(found, benchmarks=benchmarks, amount=Amount(1, 1), environment={}), "by the times that it prints"
+
+
 def _longer(found: Found, told: _Told) -> _Cure:
     """Give what takes longer than a trial a budget that holds it, by one value an execution: builds matter most."""
     plan = found.plan
@@ -305,7 +316,7 @@ def _longer(found: Found, told: _Told) -> _Cure:
     return replace(found, amount=amount), f"budget = {_LONGEST}m, and fewest values in each build, as one takes long"
 
 
-_CURES = (_missing_module, _as_it_says, _uncompiled, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+_CURES = (_missing_module, _as_it_says, _uncompiled, _refused_option, _unbuilt, _isolated_build, _wrong_folder, _as_printed)
 
 
 def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

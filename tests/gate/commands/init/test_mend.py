@@ -105,6 +105,15 @@ def test_a_command_with_words_of_a_shell_is_not_moved(tmp_path: Path) -> None:
         assert mended(found(command), tree(tmp_path), taught) is None
 
 
+def test_a_script_beside_others_that_use_a_library_is_read_by_the_times_that_it_prints(tmp_path: Path) -> None:
+    script = Measured("a", "node b.js >{output}", [], "values", "benchmark_js")
+    before = Found("npm", "here", [script], environment={"NODE_OPTIONS": "--require x"})
+    now, said = cured(tmp_path, before, trial("no benchmark in the output"))
+    assert (now.benchmarks[0].command, now.benchmarks[0].form, now.environment) == ("node b.js", "printed", {})
+    assert said == "by the times that it prints"
+    assert mended(now, tree(tmp_path), lesson(trial("no time in it"))) is None
+
+
 def test_what_takes_longer_than_a_trial_has_a_larger_budget(tmp_path: Path) -> None:
     late = trial("", longer_than=60.0)
     now, _ = cured(tmp_path, found(["./b"], amount=Amount(2, 5, 1)), late)
