@@ -38,7 +38,8 @@ class Shorter:
         if any(each.form == PRINTED for each in found.benchmarks):
             if trial["failure"] is None and not any(each["failures"] for each in trial["benchmarks"]):
                 return _first_printed(found, trial)
-            return self._whole and (self._whole, "it prints no times that can be read: its whole run is timed")
+            said = "it prints no times that can be read: its whole run is timed"
+            return (self._whole, said) if self._whole is not None else None
         if found == self._whole or not _long(found, trial):
             return None
         times = _by_printed_times(found, self._tree)

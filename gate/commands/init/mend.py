@@ -316,7 +316,9 @@ def _longer(found: Found, told: _Told) -> _Cure:
     return replace(found, amount=amount), f"budget = {_LONGEST}m, and fewest values in each build, as one takes long"
 
 
-_CURES = (_missing_module, _as_it_says, _uncompiled, _refused_option, _unbuilt, _isolated_build, _wrong_folder, _as_printed)
+_CURES = (
+    _missing_module, _as_it_says, _uncompiled, _refused_option, _unbuilt, _isolated_build, _wrong_folder, _as_printed,
+)  # fmt: skip
 
 
 def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
