@@ -6,7 +6,9 @@ import json
 import posixpath
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -52,13 +54,16 @@ class _Package(NamedTuple):
 
 
 def look(tree: Tree, ask: Asked) -> Found | None:
-    """Find the module or modules; None without a go.mod anywhere."""
-    modules = [folder_of(p) for p in tree.named("go.mod") if not _unseen(p)]
-    packages = [each for module in modules[:20] for each in _packages(tree, ask, module, modules)]
+    """Find the module or modules; None without a go.mod anywhere, but for a library from before there were any."""
+    modules = [folder_of(p) for p in tree.named("go.mod") if not _unseen(p, own=True)]
+    begun = None if modules else _begun(tree)
+    roots = [""] if begun else modules[:20]
+    packages = [each for module in roots for each in _packages(tree, ask, module, modules)]
     benched = [each for each in packages if _BENCHMARK.search(each.tests)]
     place = modules[0] if modules and "" not in modules else ""
     if benched:
-        return _of_benchmarks(tree, benched, place)
+        return replace(_of_benchmarks(tree, benched, place), setup=begun)
+    packages = [each for each in packages if not _unseen(f"{each.module}/go.mod")]
     # a module in some corner of another language's project is not what that project is about
     if not packages or not {"go.mod", "go.work"} & tree.names:
         return None
@@ -67,27 +72,45 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     return found or Found("go", "without benchmarks, a program or tests", [placeholder()])
 
 
-def _unseen(path: str) -> bool:
-    """Return whether the go command does not look there."""
+def _unseen(path: str, *, own: bool = False) -> bool:
+    """Return whether the go command does not look there; own: it is a module's, which it is asked for by its folder."""
     parts = PurePosixPath(path).parts[:-1]
-    return any(part in _UNSEEN or part.startswith(("_", ".")) for part in parts)
+    return any(part in _UNSEEN or part.startswith("." if own else ("_", ".")) for part in parts)
+
+
+def _begun(tree: Tree) -> str | None:
+    """Return what makes a go.mod of a project that has none: named as its own packages import each other."""
+    sources = [path for path in tree.ending(".go") if not _unseen(path)]
+    if "" not in map(folder_of, sources):
+        return None
+    paths = [each for path in sources for each in re.findall(r'"([\w.-]+\.[a-z]+/[\w./-]+)"', tree.text(path))]
+    below = {f"/{folder_of(path)}" for path in sources} - {"/"}
+    named = Counter(each.removesuffix(folder) for each in paths for folder in below if each.endswith(folder))
+    own = named.most_common(1)[0][0] if named else "perfgate.local/own"
+    return f"go mod init {own} && go mod tidy"
 
 
 def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterator[_Package]:
     asked = "-json=Dir,Name,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"
     environment = {"GOTOOLCHAIN": "local", "GOPROXY": "off"}
-    answer = ask.run("go", "list", "-e", "-mod=readonly", asked, "./...", folder=module, environment=environment)
+    own = posixpath.join(module, "go.mod")
+    answer = None
+    if own in tree.names:
+        answer = ask.run("go", "list", "-e", "-mod=readonly", asked, "./...", folder=module, environment=environment)
+        if answer is None:
+            ask.refused(own)
     listed, at = list[dict[str, Any]](), 0
     # objects that stand one after the other
     while answer is not None and (at := answer.find("{", at)) >= 0:
         value, at = json.JSONDecoder().raw_decode(answer, at)
         listed.append(value)
     if answer is None:
-        ask.refused(posixpath.join(module, "go.mod"))
         inner = [each for each in modules if each != module and f"{each}/".startswith(f"{module}/".lstrip("/"))]
         for path in tree.ending(".go", under=module):
             folder = folder_of(path)
-            if _unseen(path) or any(f"{folder}/".startswith(f"{other}/") for other in inner):
+            if _unseen(posixpath.relpath(path, module or ".")) or any(
+                f"{folder}/".startswith(f"{other}/") for other in inner
+            ):
                 continue
             entry = next((each for each in listed if each["Dir"] == folder), None)
             if entry is None:

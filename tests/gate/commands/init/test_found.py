@@ -143,6 +143,10 @@ GO = {
         "for package in x/z z; do",
     ),
     "below": Case({"it is/go.mod": MODULE, "it is/a_test.go": GO_BENCH}, "cd 'it is' && ./bench.test", "cd 'it is' &&"),
+    # a module of its own, which `go list` of the outer one passes over
+    "underscore": Case({"go.mod": MODULE, "a.go": "package a\n", "_b/go/go.mod": MODULE, "_b/go/a_test.go": GO_BENCH}, "cd _b/go && ./bench.test"),
+    # from before there were modules
+    "old": Case({"a.go": 'package a\n\nimport _ "example.com/acme/a/b"\n', "b/b.go": "package b\n", "b/b_test.go": GO_BENCH}, "cd b", "go mod init example.com/acme/a &&"),
     "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test"),
     "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test"),
     "program": Case(
@@ -532,7 +536,7 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
     commands = "\n".join(str(each.command) for each in found.benchmarks)
     assert found.measures_something is (case.command is not None)
     assert (case.command or "") in commands
-    assert case.build in str(found.build)
+    assert case.build in f"{found.setup}\n{found.build}"
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
     # a file that is read, short also with several benchmarks
     several = [replace(found.benchmark, name=f"b{n}", include=[f"c{n}"]) for n in range(4)]
