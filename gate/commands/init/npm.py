@@ -50,7 +50,7 @@ _SHORT = (
     "const b=l.apply(this,arguments);if(/\\bbenchmark(\\.js)?$/.test(n)&&b.Suite&&!b.own){b.own=b.options.maxTime=0.1;"
     "b.options.minTime=0.02;const S=b.Suite.prototype,A=S.add,R=S.run;S.add=function(n){const k=n&&n.name||n;"
     "return typeof k!='string'||w(k)?A.apply(this,arguments):this};S.run=function(){for(let i=0;i<this.length;i++){"
-    "const o=this[i].options;o.maxTime=Math.min(o.maxTime,.1);o.minSamples=Math.min(o.minSamples,5)}"
+    "const o=this[i].options||{};o.maxTime=Math.min(o.maxTime,.1);o.minSamples=Math.min(o.minSamples,5)}"
     "if(this.length||!I[0]&&!E[0])return R.apply(this,arguments);this.emit('start');this.emit('complete');"
     "return this};TELL}return b}"
 )
