@@ -31,7 +31,7 @@ _NOT_OURS = 0.5
 """How much less a library function counts that no function of the project calls, such as a collector's."""
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MetricRatio(msgspec.Struct, frozen=True):
     """What was measured of the benchmark that the profiles are of."""
 
     metric: str
@@ -43,7 +43,7 @@ class Measured(msgspec.Struct, frozen=True):
     """Ends of its interval: a profile whose change lies between them does not disagree."""
 
 
-def explain(base: Profile, head: Profile, measured: Measured | None = None) -> Explanation:
+def explain(base: Profile, head: Profile, measured: MetricRatio | None = None) -> Explanation:
     """Rank the functions of two profiles by what they add to the difference, and set apart what only moved.
 
     Args:
@@ -94,7 +94,7 @@ class _Comparison:
             self.blames = blame_by_shape(self.root, self.states, self.sampling.error, least)
         self.costs = _Costs(self.root, len(functions))
 
-    def explanation(self, measured: Measured | None) -> Explanation:
+    def explanation(self, measured: MetricRatio | None) -> Explanation:
         error = self.sampling.error(self.total, whole=True)
         noise = error > 0 and abs(self.total.change) <= SURE * error
         # of the functions, as far as it is not the same for all
@@ -126,7 +126,7 @@ class _Comparison:
             left_out=max(0, len(listed) - MOST),
         )
 
-    def _agreement(self, noise: bool, measured: Measured | None) -> Agreement:
+    def _agreement(self, noise: bool, measured: MetricRatio | None) -> Agreement:
         """Compare the profiles' totals with the measured change."""
         total = self.total
         if measured is not None and measured.unit == "B":

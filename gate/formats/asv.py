@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, Aggregate, Failed, Format, ProcessValues, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric, UserError
 from gate.model.bounds import number
@@ -200,7 +200,7 @@ def _one(
         yield Failed(benchmark=name, status=status, labels=labels)
     elif values or metric != "time":
         # what is not timed is measured once
-        yield Measured(
+        yield ProcessValues(
             benchmark=name, metrics={metric: Metric(unit=unit, values=values or [value])}, labels=labels
         )  # fmt: skip
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate, entry, sampled
+from gate.formats.parts.result import About, Failed, Format, ProcessValues, Result, aggregate, entry, sampled
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
@@ -84,7 +84,7 @@ def read(source: Source) -> Iterator[Result]:
         # files of several calls put together have a benchmark twice
         key = f"{benchmark.Namespace}.{benchmark.Type}.{benchmark.Method} {benchmark.DisplayInfo}"
         own = list(_benchmark(benchmark, before[key]))
-        before[key] += sum(isinstance(each, Measured) for each in own)
+        before[key] += sum(isinstance(each, ProcessValues) for each in own)
         yield from own
 
 
@@ -106,7 +106,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
         metrics = {"time": Metric(unit="s", values=values)}
         if memory is not None and not execution:
             metrics["memory"] = Metric(unit="B", values=[memory])
-        yield Measured(benchmark=name, metrics=metrics, execution=first + execution, labels=labels)
+        yield ProcessValues(benchmark=name, metrics=metrics, execution=first + execution, labels=labels)
     if benchmark.Statistics is None and not launches:
         yield Failed(benchmark=name, status="no statistics (NA)", labels=labels)
     elif benchmark.Statistics is not None and not launches:
@@ -128,7 +128,7 @@ def _launches(benchmark: _Benchmark, wanted: str) -> dict[float, list[float]]:
 def _statistics(name: str, found: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
     original = found.get("OriginalValues")
     own = sampled(name, original, _NS, labels, first) if isinstance(original, list) and original else None
-    if isinstance(own, Measured):
+    if isinstance(own, ProcessValues):
         yield own
         return
     confidence = found.get("ConfidenceInterval")

@@ -9,7 +9,7 @@ from itertools import zip_longest
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, Failed, Format, ProcessValues, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -61,7 +61,7 @@ def read(source: Source) -> Iterator[Result]:
             _NAMES.get(event, event): Metric(unit="", better="lower", values=[float(count)], exact=True)
             for event, count in counts.items()
         }
-        yield Measured(benchmark=name, metrics=metrics)
+        yield ProcessValues(benchmark=name, metrics=metrics)
 
 
 def profiles(source: Source) -> tuple[str, list[Process]]:

@@ -15,7 +15,7 @@ import msgspec
 
 from gate.formats.parts.live import sorted_by_name
 from gate.formats.parts.output import NAME, OutputError, Suite, shown, written
-from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import Aggregate, Failed, Format, ProcessValues, Result
 from gate.formats.parts.source import GZIP, Source
 from gate.model import Better, Metric
 from gate.model.bounds import Digits
@@ -93,7 +93,7 @@ def _folders(root: Path) -> Iterator[Path]:
         inner[:] = sorted(name for name in inner if name not in never and not name.startswith("."))
 
 
-def _baselines(root: Path) -> Iterator[tuple[Path, Measured | Failed]]:
+def _baselines(root: Path) -> Iterator[tuple[Path, ProcessValues | Failed]]:
     """Read the baselines of all benchmarks with their folders, without those that are copies."""
     benchmarks: dict[Path, dict[str, bytes]] = {}
     for folder in _folders(root):
@@ -123,9 +123,9 @@ def _name(folder: Path, root: Path) -> tuple[str, str | None]:
         return own.as_posix(), str(error)
 
 
-def _measured(name: str, values: list[float], labels: dict[str, str]) -> Measured:
+def _measured(name: str, values: list[float], labels: dict[str, str]) -> ProcessValues:
     metrics = {"time": Metric(unit="s", values=[value * _NANOSECOND for value in values])}
-    return Measured(benchmark=name, metrics=metrics, labels=labels)
+    return ProcessValues(benchmark=name, metrics=metrics, labels=labels)
 
 
 class Files(NamedTuple):

@@ -18,7 +18,7 @@ import msgspec
 
 from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, shown, why_unusable
-from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Result
+from gate.formats.parts.result import About, Failed, Format, LeftOut, ProcessValues, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 from gate.model.bounds import Digits
@@ -401,7 +401,7 @@ def suite(data: bytes, *, several: bool, failed: bool = False) -> Suite:
     refuse_cut_off(data, "the output")
     several = several or len(file.packages) > 1
     seen: Counter[str] = Counter()
-    named: list[Measured | Failed] = []
+    named: list[ProcessValues | Failed] = []
     for each in _results(file, strict=True):
         package = each.labels.get("pkg", "")
         name = f"{package}.{each.benchmark}" if package and several and each.benchmark else each.benchmark or package
@@ -546,7 +546,7 @@ def _metric_of(raw: bytes) -> tuple[str, str, float]:
     return unit, "", 1.0
 
 
-def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed]:
+def _results(file: _File, *, strict: bool = False) -> Iterator[ProcessValues | Failed]:
     # the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does, or each
     # its own where processes of several machines are in a file
     names = {
@@ -572,7 +572,7 @@ def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed
             if why:
                 yield Failed(status=why, execution=executions[key], **own)
             else:
-                yield Measured(metrics=metrics, execution=executions[key], **own)
+                yield ProcessValues(metrics=metrics, execution=executions[key], **own)
     for (benchmark, labels, process), status in file.failed.items():
         own = {"benchmark": None, "labels": dict(labels)}
         if benchmark is not None:

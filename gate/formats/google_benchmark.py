@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, Aggregate, Failed, Format, ProcessValues, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
@@ -85,7 +85,7 @@ def read(source: Source) -> Iterator[Result]:
             yield from _aggregates(owner, statistics)
 
 
-def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> Measured | Failed:
+def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> ProcessValues | Failed:
     """Give the repetitions of a benchmark; of what has no name there are none, and its labels say where it stands."""
     if not rows:
         return Failed(benchmark=None, status=f"benchmarks[{labels[_INDICES[0]]}] has no name")
@@ -105,7 +105,7 @@ def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> Measured | Fail
         )
         for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
     }
-    return Measured(benchmark=name, metrics=metrics, labels=labels)
+    return ProcessValues(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _about(context: dict[str, Any]) -> About:

@@ -13,7 +13,7 @@ import msgspec
 
 from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Series
-from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result, entry
+from gate.formats.parts.result import Aggregate, Failed, Format, ProcessValues, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
@@ -124,7 +124,7 @@ def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
         yield Failed(benchmark=name, status=str(error), labels=labels)
         return
     if metrics:
-        yield Measured(benchmark=name, metrics=metrics, labels=labels)
+        yield ProcessValues(benchmark=name, metrics=metrics, labels=labels)
     yield from _aggregates(result, name, labels, without_times=not metrics)
 
 

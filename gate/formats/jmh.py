@@ -16,7 +16,7 @@ from gate.formats.parts.result import (
     Failed,
     Format,
     LeftOut,
-    Measured,
+    ProcessValues,
     Result,
     aggregate,
     entry,
@@ -116,7 +116,7 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
             # its values would not belong to those of the others
             yield LeftOut(f"{place}: {key} of {name} has no value that can be used in some iterations")
     for execution, metrics in enumerate(processes):
-        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
+        yield ProcessValues(benchmark=name, metrics=metrics, execution=execution, labels=labels)
     lost = int(result.forks or 0) - len(by_fork)
     if by_fork and lost > 0:
         # JMH goes on without a fork that failed, unless -foe says otherwise

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Measured, Result, entry
+from gate.formats.parts.result import About, Failed, Format, ProcessValues, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -96,4 +96,4 @@ def read(source: Source) -> Iterator[Result]:
         labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
         for execution, run in enumerate(runs):
             metrics = {metric: Metric(unit=base, values=run.values, dropped=[value for _, value in run.warmups])}
-            yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
+            yield ProcessValues(benchmark=name, metrics=metrics, execution=execution, labels=labels)

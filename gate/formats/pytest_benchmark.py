@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result, entry
+from gate.formats.parts.result import About, Aggregate, Failed, Format, ProcessValues, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -89,7 +89,7 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
         elif stats.data:
             metrics = {metric: Metric(unit="s", values=[value for value in stats.data if value is not None])}
-            yield Measured(benchmark=name, metrics=metrics, labels=labels)
+            yield ProcessValues(benchmark=name, metrics=metrics, labels=labels)
         else:
             # the rounds were left out
             values = {key: getattr(stats, key) for key in _AGGREGATES if getattr(stats, key) is not None}

@@ -39,7 +39,7 @@ from harness.errors import LockError
 from harness.host.fitness.counters import state
 from harness.host.fitness.examination import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
-from harness.loop.measure import Append, Loop, Measured
+from harness.loop.measure import Append, Loop, MeasuredRounds
 from harness.loop.turns import Lengths, Turns
 from harness.process.budget import Budget
 from harness.source.base_and_head import Sources
@@ -74,7 +74,7 @@ class Done:
     """What was measured, and the job with the folder that holds it."""
 
     job: Job
-    measured: Measured
+    measured: MeasuredRounds
 
 
 class Measuring:
@@ -167,7 +167,7 @@ class Measuring:
             self.hold(job)
         except (NotFreeError, LockError) as error:
             held = record_held(job, error, self.waits(job), resume=self._options.resume)
-            return Done(held, Measured(0, len(job.rounds), "failed"))
+            return Done(held, MeasuredRounds(0, len(job.rounds), "failed"))
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit_for(job)
@@ -291,7 +291,7 @@ class Measuring:
                 self._explain(made, append, measured)
         return Done(job, measured)
 
-    def _explain(self, made: Workshop, append: Appender, measured: Measured) -> None:
+    def _explain(self, made: Workshop, append: Appender, measured: MeasuredRounds) -> None:
         """Profile what regressed, if anything did; only then what profiles is imported."""
         job = made.job
         records = records_of(job.out)

@@ -36,7 +36,7 @@ _SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class CommitRounds:
     """The rounds of one commit against good."""
 
     commit: int
@@ -63,7 +63,7 @@ class Posterior:
     """Posterior mean of q: the variance of what sets a commit apart, as a multiple of the noise's."""
 
 
-def posterior(prior: Sequence[float], measured: Collection[Measured], same: Collection[int] = ()) -> Posterior:
+def posterior(prior: Sequence[float], measured: Collection[CommitRounds], same: Collection[int] = ()) -> Posterior:
     """Return the posterior over culprits.
 
     Args:

@@ -21,7 +21,7 @@ from gate.evidence.lines import Located
 from gate.evidence.records import file_bytes
 from gate.model import HostState, Run, SideSummary, UserError, Variance
 from gate.model.case import case_id
-from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
+from gate.model.history import Change, HistoryRecord, Machine, PastSide, Spread
 from gate.model.profile import Profile, Unprofiled
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, Rounded
@@ -194,7 +194,7 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
         )  # fmt: skip
 
 
-def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:
+def _measured(side: SideSummary, levels: Sequence[Variance]) -> PastSide:
     counts = side.counts
     parents = {
         "iteration": (counts.iteration, counts.execution),
@@ -209,6 +209,6 @@ def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:
         units, above = parents[each.level]
         if own is not None and side.value and units > above:
             spread.append(Spread(level=each.level, relative=own / side.value**2, df=units - above))
-    return Measured(
+    return PastSide(
         value=side.value, builds=counts.build, executions=counts.execution, iterations=counts.iteration, spread=spread
     )

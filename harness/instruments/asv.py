@@ -9,7 +9,7 @@ from gate.formats.parts.output import Suite
 from harness.instruments.declaration import Declared, Found
 from harness.instruments.protocol import at_least
 from harness.instruments.suite import Call, SuiteInstrument, with_modules
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 
 _RUNNER = Path(__file__).with_name("asv_suite.py")
 
@@ -40,7 +40,7 @@ class Asv(SuiteInstrument):
         """
         return self.read(call)
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         """Say what the interpreter lacks."""
         lacking = "No module named 'asv_runner'" in said
         return f"{outcome.status}: asv_runner is not installed beside it" if lacking else outcome.status

@@ -15,7 +15,7 @@ from gate.model import Metric
 from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, words
 from harness.instruments.values import read_regular, refuse_absent
-from harness.process.execute import Command, Outcome, find_program
+from harness.process.execute import Command, ProcessEnd, find_program
 
 _MAX_PROFILE = 1 << 30
 # in the scratch directory, beside what {output} names
@@ -62,7 +62,7 @@ class Callgrind:
             timeout=benchmark.timeout,
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Add up the profiles of all processes; the metric is "instructions", a count."""
         profiles = sorted(context.scratch.glob(f"{PROFILE}.*"))
         if outcome.status:

@@ -12,7 +12,7 @@ from gate.model import Metric
 from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, failed, wanted_values, words
 from harness.instruments.values import metrics, read_regular, refuse_other_count
-from harness.process.execute import Command, Outcome, find_own, find_program
+from harness.process.execute import Command, ProcessEnd, find_own, find_program
 from harness.process.process_groups import NOT_STARTED
 
 OLDEST = (1, 14)
@@ -45,7 +45,7 @@ class Hyperfine:
             timeout=benchmark.timeout,
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Read hyperfine's JSON, or the reason from its message."""
         if outcome.status:
             found = hyperfine.complaint(outcome.stderr) if outcome.code == 1 else None

@@ -19,7 +19,7 @@ from gate.model import Metric
 from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, failed, wanted_values, words
 from harness.instruments.values import metrics, read_regular, refuse_other_count
-from harness.process.execute import Command, Outcome, find_program
+from harness.process.execute import Command, ProcessEnd, find_program
 from harness.process.process_groups import NOT_STARTED, exit_status
 
 _LAUNCHER = Path(__file__).with_name("perf_launcher.py")
@@ -57,7 +57,7 @@ class PerfStat:
             timeout=benchmark.timeout,
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Read the counters of each iteration; one that perf could not read in all of them is left out."""
         if outcome.status:
             return failed("perf_stat", outcome)

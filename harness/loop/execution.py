@@ -31,7 +31,7 @@ from harness.instruments.spawn import Spawn
 from harness.instruments.values import MOST_VALUES, TOO_MANY, Enough, so_far, tail
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import DeadlineError, deadline
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
@@ -155,7 +155,7 @@ class Executions:
         if begun is None or begun.benchmark.instrument != "values":
             return None
         metrics = so_far(begun.benchmark, begun.context)
-        return self.record(begun, Outcome("", "", 0.0, ""), metrics, 0.0) if metrics else None
+        return self.record(begun, ProcessEnd("", "", 0.0, ""), metrics, 0.0) if metrics else None
 
     def said(self, made: Executed, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
         """Have a command that failed without a word on standard error, if it did, say on standard output why.
@@ -280,7 +280,7 @@ class Executions:
         padding = step.padding if "environment" in perturb else 0
         return replace(context, environment={**environment, **own}, seed=0 if fixed else step.seed, padding=padding)
 
-    def _made(self, attempt: Attempt, outcome: Outcome, living: Living) -> Executed:
+    def _made(self, attempt: Attempt, outcome: ProcessEnd, living: Living) -> Executed:
         """Record what came out of a process: of one benchmark, or of each that a suite names."""
         collected, name = self._collected(attempt.benchmark, attempt.context, outcome), attempt.benchmark.name
         if isinstance(collected, Unusable):
@@ -312,7 +312,7 @@ class Executions:
         return Executed(executions, failures, outcome.seconds)
 
     def _collected(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
+        self, benchmark: Benchmark, context: Context, outcome: ProcessEnd
     ) -> dict[str, Metric] | Collected | Unusable:
         """Read the output within what the process left of the time limit, or a little more."""
         try:
@@ -327,7 +327,7 @@ class Executions:
         self._values += sum(len(each.values) for metrics in every for each in metrics.values())
         return Unusable(TOO_MANY, outcome.stderr) if self._values > MOST_VALUES else found
 
-    def record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
+    def record(self, attempt: Attempt, outcome: ProcessEnd, metrics: dict[str, Metric], seconds: float) -> Execution:
         """Record what an execution gave."""
         step, stood = attempt.step, active_clock.stood_still(attempt.context.scratch)
         instrument = self._instruments[attempt.benchmark.instrument]
@@ -383,7 +383,7 @@ def _complaint(living: Living, benchmark: Benchmark, context: Context, *, enough
     return why or ("ended, as nothing more was wanted of it" if enough else "")
 
 
-def _as_wanted(outcome: Outcome, enough: Enough) -> Outcome:
+def _as_wanted(outcome: ProcessEnd, enough: Enough) -> ProcessEnd:
     """Return how a program ended that had printed what was wanted: well, whatever came behind that."""
     return replace(outcome, status="", code=None) if outcome.status and enough() else outcome
 

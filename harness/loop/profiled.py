@@ -19,7 +19,7 @@ from gate.units import Duration
 from harness.loop.execution import Executions
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError, DeadlineError, deadline
-from harness.profilers.profiler import Absent, Costs, Found, Profiler, Subject, counted, fold
+from harness.profilers.profiler import Absent, Costs, Found, Profiler, Workload, counted, fold
 
 _DETAIL = 500
 _LEAST = 10.0
@@ -47,7 +47,7 @@ class Wanted:
     session: int = 0
     factors: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    def subject(self, side: Side, executions: Executions) -> Subject:
+    def subject(self, side: Side, executions: Executions) -> Workload:
         """Return what a profiler is asked of."""
         benchmark = self.benchmarks[side]
         # a profiled execution is longer, and its warm-up tells nothing
@@ -58,7 +58,7 @@ class Wanted:
         environment = executions.conditions.recipes[side].environment
         whole = benchmark.measured.suite or benchmark.instrument == "values"
         once = self.execution if whole else self.seconds
-        return Subject(benchmark, line, self.seconds, once, self.directories(side), environment)
+        return Workload(benchmark, line, self.seconds, once, self.directories(side), environment)
 
 
 def profiled(

@@ -24,7 +24,7 @@ from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, launched
 from harness.loop.execution import Attempt, Executed, Executions, too_long
 from harness.loop.schedule import ExecutionStep, Pair, Round
 from harness.process.budget import Budget, BudgetEndedError
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 from harness.service.service import Living
 
@@ -145,7 +145,7 @@ class Turns:
             found.append(Executed([], [made.failure(attempt, why, own)], own))
         return found
 
-    def _executed(self, attempt: Attempt, outcome: Outcome, starts: Sequence[Start], own: float) -> Executed:
+    def _executed(self, attempt: Attempt, outcome: ProcessEnd, starts: Sequence[Start], own: float) -> Executed:
         """Record the last of some starts of a side; those before it warmed up."""
         *dropped, start = starts
         metrics = {

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from gate.stats.bisection import ENOUGH, Costs, Measured, executions_for, next_visit, posterior
+from gate.stats.bisection import ENOUGH, CommitRounds, Costs, executions_for, next_visit, posterior
 from gate.stats.power import needed
 from gate.stats.sequential import spending
 
@@ -82,6 +82,6 @@ def _crosses(values: Floats, alpha: float) -> bool:
     return bool(values.mean() / (values.std(ddof=1) / math.sqrt(rounds)) > stats.t.isf(alpha / 2, rounds - 1))
 
 
-def _measured(commit: int, values: Floats) -> Measured:
+def _measured(commit: int, values: Floats) -> CommitRounds:
     mean = float(values.mean())
-    return Measured(commit, len(values), mean, float(((values - mean) ** 2).sum()))
+    return CommitRounds(commit, len(values), mean, float(((values - mean) ** 2).sum()))

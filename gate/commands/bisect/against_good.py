@@ -27,7 +27,7 @@ from gate.report.outputs import fill, make_folder
 from gate.run.job import Job, now
 from gate.run.measuring import Measuring
 from gate.run.run_folder import records_of
-from gate.stats.bisection import Measured, executions_for
+from gate.stats.bisection import CommitRounds, executions_for
 from gate.stats.centers import reduce_to
 from gate.stats.components import variances
 from gate.stats.levels import matched, tops_of
@@ -51,13 +51,13 @@ class Seen:
     failure: Failure | None
     folder: Path
 
-    def measured(self, commit: int) -> Measured | None:
+    def measured(self, commit: int) -> CommitRounds | None:
         """Return the rounds as the statistics take them; None: there are none."""
         if not self.ratios:
             return None
         values = np.array(self.ratios)
         mean = float(values.mean())
-        return Measured(commit, len(values), mean, float(((values - mean) ** 2).sum()))
+        return CommitRounds(commit, len(values), mean, float(((values - mean) ** 2).sum()))
 
 
 def seen_in(folder: Path, case: CaseId) -> Seen:

@@ -36,7 +36,7 @@ from gate.units import Duration, agree, format_duration, plural
 from gate.words.failures import sentence
 from harness.host.facts import facts
 from harness.loop.ledger import Ledger
-from harness.loop.measure import Measured
+from harness.loop.measure import MeasuredRounds
 from harness.loop.schedule import design_schedule
 from harness.source.repository import sources_of
 
@@ -207,7 +207,7 @@ def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
     )  # fmt: skip
 
 
-def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]:
+def paused(job: Job, measured: MeasuredRounds, records: Sequence[Record]) -> list[str]:
     """Say that the budget ended, how far measuring came, and what measures the rest at which cost."""
     rest = of_the_rest(job, records)
     budget = float(job.project.settings.rules.plan.budget)

@@ -14,7 +14,17 @@ from gate.cli.command import result_formats
 from gate.formats import adapter
 from gate.formats.parts.json_text import documents
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured, checked, told_apart
+from gate.formats.parts.result import (
+    About,
+    Adapter,
+    Aggregate,
+    Failed,
+    Format,
+    LeftOut,
+    ProcessValues,
+    checked,
+    told_apart,
+)
 from gate.formats.parts.source import Source, guarded
 from gate.model import UserError
 from gate.writing.phrases import unread
@@ -23,8 +33,8 @@ OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
 _OURS = re.compile(r'\{"type": ?"[a-z]')
 """How lines of measurements begin; other tools have types of their own."""
-R = TypeVar("R", Measured, Aggregate, Failed)
-N = TypeVar("N", bound=Measured | Failed)
+R = TypeVar("R", ProcessValues, Aggregate, Failed)
+N = TypeVar("N", bound=ProcessValues | Failed)
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
 """Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
@@ -42,14 +52,14 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     """As the user named it."""
     format: Format
     about: About
-    measured: list[Measured]
+    measured: list[ProcessValues]
     aggregates: list[Aggregate]
     failed: list[Failed]
     left_out: list[str]
     """Of what was left out or read in part, what and where."""
 
     @property
-    def results(self) -> list[Measured | Aggregate | Failed]:
+    def results(self) -> list[ProcessValues | Aggregate | Failed]:
         """What it says of benchmarks."""
         return [*self.measured, *self.aggregates, *self.failed]
 
@@ -204,7 +214,7 @@ def _read(source: Source, own: Adapter) -> Reading:
                 about = result
             elif isinstance(result, LeftOut):
                 reading.left_out.append(result.status)
-            elif isinstance(result, Measured):
+            elif isinstance(result, ProcessValues):
                 reading.measured.append(result)
             elif isinstance(result, Aggregate):
                 reading.aggregates.append(result)
@@ -227,7 +237,7 @@ def named_alike(readings: Sequence[Reading]) -> list[Reading]:
     found: Counter[str] = Counter()
     certain: set[str] = set()
     for reading in readings:
-        own: list[Measured | Failed] = [*reading.measured, *reading.failed]
+        own: list[ProcessValues | Failed] = [*reading.measured, *reading.failed]
         found.update({r.benchmark or "" for r in own} | {r.otherwise[0] for r in own if r.otherwise})
         certain |= {r.benchmark for r in reading.measured if r.otherwise is None}
     return [_named_as(reading, found, certain) for reading in readings]
@@ -261,7 +271,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
     )
 
 
-def _ending(each: Measured | Failed) -> str:
+def _ending(each: ProcessValues | Failed) -> str:
     return each.otherwise[0].removeprefix(each.benchmark or "") if each.otherwise else ""
 
 

@@ -28,7 +28,7 @@ Otherwise = tuple[str, dict[str, str]]
 """Name and labels of a result if what ends its name in the file is a part of it."""
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ProcessValues(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The values of one benchmark in one process."""
 
     benchmark: str
@@ -81,7 +81,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     execution: int = 0
     labels: dict[str, str] = {}
     otherwise: Otherwise | None = None
-    """As of `Measured`."""
+    """As of `ProcessValues`."""
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -105,7 +105,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """The tool with its version, such as "pyperf 2.9.0"."""
 
 
-Result = Measured | Aggregate | Failed | LeftOut | About
+Result = ProcessValues | Aggregate | Failed | LeftOut | About
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +151,7 @@ def checked(found: Result) -> Result:
     Metrics whose values cannot be computed with are left out; where it is the one that the benchmark is about, all of
     it has failed. So are intervals and deviations of an aggregate that are none.
     """
-    if isinstance(found, Measured):
+    if isinstance(found, ProcessValues):
         return _usable(found)
     if isinstance(found, Aggregate):
         return _sound(found)
@@ -159,7 +159,7 @@ def checked(found: Result) -> Result:
     return msgspec.structs.replace(found, **own)
 
 
-def _usable(found: Measured) -> Measured | Failed:
+def _usable(found: ProcessValues) -> ProcessValues | Failed:
     labels, benchmark = _visible(found.labels), visible(found.benchmark)
     faults = {name: why for name, own in found.metrics.items() if (why := why_unusable(name, own.values, own.unit))}
     chief = "time" if "time" in found.metrics else next(iter(found.metrics), "")
@@ -297,7 +297,7 @@ def _visible(labels: Mapping[str, str] | None) -> dict[str, str]:
 
 def sampled(
     benchmark: str, samples: Iterable[Any], scale: float, labels: Mapping[str, str] | None = None, execution: int = 0
-) -> Measured | Failed:
+) -> ProcessValues | Failed:
     """Give the times of samples as JSON has them, 8 bytes each; scale takes them to seconds."""
     own = dict(labels or {})
     try:
@@ -305,4 +305,4 @@ def sampled(
     except (TypeError, OverflowError):
         return Failed(benchmark=benchmark, status="not all of its samples are numbers", labels=own)
     metrics = {"time": Metric(unit="s", values=values)}
-    return Measured(benchmark=benchmark, metrics=metrics, labels=own, execution=execution)
+    return ProcessValues(benchmark=benchmark, metrics=metrics, labels=own, execution=execution)

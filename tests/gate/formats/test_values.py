@@ -12,7 +12,7 @@ from gate.formats.parts.result import (
     Aggregate,
     Failed,
     LeftOut,
-    Measured,
+    ProcessValues,
     Result,
     aggregate,
     checked,
@@ -163,15 +163,17 @@ def test_faults(values: list[float], unit: str, expected: str) -> None:
 def test_a_bad_metric_is_left_out_and_a_bad_chief_one_fails_the_benchmark() -> None:
     good, bad = Metric(unit="s", better="lower", values=[1.0]), Metric(unit="s", values=[math.nan])
     odd = {"time": good, "other\t": good, "bad": bad}
-    found = checked(Measured(benchmark="a\n", metrics=odd, execution=3, labels={"n": "1\n"}))
+    found = checked(ProcessValues(benchmark="a\n", metrics=odd, execution=3, labels={"n": "1\n"}))
     own = {"time": good, "other\\t": good}
-    assert found == Measured(benchmark="a\\n", metrics=own, execution=3, labels={"n": "1\\n"})
-    found = checked(Measured(benchmark="a", metrics={"other": good, "time": bad}, execution=3, labels={"n": "1"}))
+    assert found == ProcessValues(benchmark="a\\n", metrics=own, execution=3, labels={"n": "1\\n"})
+    found = checked(ProcessValues(benchmark="a", metrics={"other": good, "time": bad}, execution=3, labels={"n": "1"}))
     why = "nan in 'time' is not a finite number"
     assert found == Failed(benchmark="a", status=why, execution=3, labels={"n": "1"})
-    assert isinstance(checked(Measured(benchmark="a", metrics={})), Failed)
+    assert isinstance(checked(ProcessValues(benchmark="a", metrics={})), Failed)
     warm = Metric(unit="s", better="lower", values=[1.0], dropped=[math.nan])
-    assert checked(Measured(benchmark="a", metrics={"time": warm})) == Measured(benchmark="a", metrics={"time": good})
+    assert checked(ProcessValues(benchmark="a", metrics={"time": warm})) == ProcessValues(
+        benchmark="a", metrics={"time": good}
+    )
 
 
 def given(value: float | None, **more: Any) -> Result:

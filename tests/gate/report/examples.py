@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from gate.decide.reasons import summary as decide_summary
-from gate.explain.explain import Measured, explain
+from gate.explain.explain import MetricRatio, explain
 from gate.model import (
     REPORT_SCHEMA,
     SIDES,
@@ -721,8 +721,8 @@ def explained() -> Report:
         "regression",
         [regressed(), regressed("serve"), regressed("render")],
         explanations=[
-            explain(base, head, Measured("time", "s", 1.18, 1.17, 1.19)),
-            explain(waits, replace(waits, side="head"), Measured("time", "s", 1.4, 1.35, 1.45)),
+            explain(base, head, MetricRatio("time", "s", 1.18, 1.17, 1.19)),
+            explain(waits, replace(waits, side="head"), MetricRatio("time", "s", 1.4, 1.35, 1.45)),
         ],
         unprofiled=[
             Unprofiled(benchmark="render", kind="no-profiler", profiler="callgrind", install="apt-get install valgrind")

@@ -11,8 +11,8 @@ import pytest
 from scipy import integrate, stats
 
 from gate.stats.bisection import (
+    CommitRounds,
     Costs,
-    Measured,
     Posterior,
     entropy,
     executions_for,
@@ -28,12 +28,12 @@ Floats = npt.NDArray[np.float64]
 PER_ROUND = Costs(visit=0.0, build=0.0, round=1.0)
 
 
-def measured(commit: int, given: Sequence[float] | Floats) -> Measured:
+def measured(commit: int, given: Sequence[float] | Floats) -> CommitRounds:
     values = np.array(given)
-    return Measured(commit, len(values), float(np.mean(values)), float(((values - values.mean()) ** 2).sum()))
+    return CommitRounds(commit, len(values), float(np.mean(values)), float(((values - values.mean()) ** 2).sum()))
 
 
-def literally(prior: Sequence[float], found: Sequence[Measured]) -> Floats:
+def literally(prior: Sequence[float], found: Sequence[CommitRounds]) -> Floats:
     """The model as its docstring says it: a multivariate normal for each culprit, each s and q."""
     squares, df = sum(each.squares for each in found), sum(each.rounds - 1 for each in found)
     pooled = math.sqrt(squares / df)

@@ -6,10 +6,10 @@ from gate.model import Metric
 from harness.instruments.callgrind import Callgrind, find_callgrind
 from harness.instruments.declaration import Found
 from harness.instruments.protocol import Context, Unusable
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 from tests.harness.instruments.conftest import collected, install
 
-OK = Outcome("", "", 1.0, "")
+OK = ProcessEnd("", "", 1.0, "")
 PROFILE = "events: Ir\ntotals: {}\n"
 # stands for valgrind where the host has none: two profiles, as of a command with a child
 FAKE = """#!/bin/sh
@@ -69,13 +69,13 @@ def test_what_cannot_start_or_be_used(context: Context) -> None:
     assert callgrind.collect(higher, context, OK) == {"instructions": Metric(unit="", better="higher", values=[1.0])}
     (context.scratch / "callgrind.out.7").unlink()
     said = "valgrind: ./b: No such file or directory\n"
-    found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said, 127))
+    found = callgrind.collect(each, context, ProcessEnd("exit 127", "", 0.1, said, 127))
     assert found == Unusable('cannot start: there is no program "./b"', said, True)
-    found = callgrind.collect(each, context, Outcome("exit 126", "", 0.1, "", 126))
+    found = callgrind.collect(each, context, ProcessEnd("exit 126", "", 0.1, "", 126))
     assert found == Unusable('cannot start: "./b" is not executable', "", True)
     # with a profile it was the program's own exit
     (context.scratch / "callgrind.out.7").write_text(PROFILE.format(1))
-    assert callgrind.collect(each, context, Outcome("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
+    assert callgrind.collect(each, context, ProcessEnd("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
 
 
 def test_a_host_without_valgrind_or_without_fixed_addresses(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from harness.loop.profiled import Wanted, profiled
 from harness.loop.schedule import execution_step
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command
-from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Sampled, Subject
+from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Sampled, Workload
 from tests.support.fakes import Clock, FakeExecutor, taking
 
 MAIN = Frame("main")
@@ -33,24 +33,24 @@ class Fake(Profiler):
     taking: Effort = field(default_factory=lambda: Effort(2, 10.0))
     readable: bool = True
 
-    def fits(self, subject: Subject) -> bool:
+    def fits(self, subject: Workload) -> bool:
         return self.fitting
 
     def find(self, caller: Mapping[str, str]) -> Found | Absent:
         return self.tool
 
-    def effort(self, subject: Subject) -> Effort:
+    def effort(self, subject: Workload) -> Effort:
         return self.taking
 
-    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+    def wrap(self, found: Found, subject: Workload, context: Context, command: Command) -> Command:
         return command
 
-    def read(self, subject: Subject, context: Context) -> Costs:
+    def read(self, subject: Workload, context: Context) -> Costs:
         if not self.readable:
             raise OutputError("unreadable")
         return {(MAIN,): 1.0}
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+    def sampled(self, subject: Workload, executions: list[Costs]) -> Sampled:
         return Sampled({(MAIN,): float(len(executions))}, "s")
 
 
