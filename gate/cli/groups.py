@@ -28,7 +28,7 @@ class RulesOptions:
     )
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
     given: Any = None
-    """A config (gate.config.config_text.Source) that other options made, in place of a file."""
+    """A config (gate.config.config_text.ConfigText) that other options made, in place of a file."""
     typed: tuple[str, ...] = words()
     """The command line that has these options, from the command's name on; empty: none was typed."""
 

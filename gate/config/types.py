@@ -21,7 +21,7 @@ from gate.config.study import Cpus as Cpus
 from gate.config.study import Load as Load
 from gate.config.study import Service as Service
 from gate.config.study import Study as Study
-from gate.config.study import Table as Table
+from gate.config.study import TomlTable as Table
 from gate.config.study import default
 from gate.model import Better
 from gate.model.case import MEAN

@@ -216,24 +216,24 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
     return [_finding(each, limit, design, comparisons) for each, limit in zip(judged, limits, strict=True)]
 
 
-class Answer(NamedTuple):
+class AnsweredQuestion(NamedTuple):
     """The finding that stands for a question, and what was judged of it."""
 
     finding: Finding
     judged: Judged
 
 
-def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[Answer]:
+def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[AnsweredQuestion]:
     """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
 
     comparisons: all views that share the error. steady: of the view that is the same in every run, whatever each shows:
     nights are judged together.
     """
-    every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
+    every = [AnsweredQuestion(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
     return [_answer([every[i] for i in views], steady=steady) for views in by_question([j.subject for j in judged])]
 
 
-def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
+def _answer(views: Sequence[AnsweredQuestion], *, steady: bool) -> AnsweredQuestion:
     chosen = _chosen(views, steady=steady)
     others = [each for each in views if each is not chosen]
     if not others:
@@ -249,10 +249,10 @@ def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
         times=times,
     )
     beside = [each.finding for each in others]
-    return Answer(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
+    return AnsweredQuestion(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
 
 
-def _chosen(views: Sequence[Answer], *, steady: bool) -> Answer:
+def _chosen(views: Sequence[AnsweredQuestion], *, steady: bool) -> AnsweredQuestion:
     subjects = [each.judged.subject for each in views]
     first = next(i for i, subject in enumerate(subjects) if (subject.first if steady else subject.sharp))
     verdicts: tuple[Verdict, ...] = () if steady else ("regression", "accepted")

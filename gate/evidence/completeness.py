@@ -21,7 +21,7 @@ from gate.config.rules import (
 from gate.config.study import FactorTable
 from gate.config.types import Builds, Config
 from gate.evidence.lines import Located
-from gate.evidence.runs import Part
+from gate.evidence.runs import ShardFiles
 from gate.model import (
     SIDES,
     UNBUILT,
@@ -148,7 +148,11 @@ def partial_suites(executions: Sequence[Execution], measured: Config | None) -> 
 
 
 def rounds_of(
-    records: Sequence[Record], parts: Sequence[Part], run: Run | None, measured: Config | None, looks: Sequence[int]
+    records: Sequence[Record],
+    parts: Sequence[ShardFiles],
+    run: Run | None,
+    measured: Config | None,
+    looks: Sequence[int],
 ) -> Round:
     """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
@@ -256,7 +260,7 @@ def _starts(executions: Sequence[Execution], name: str) -> int:
 
 
 def part_warnings(
-    records: Sequence[Record], parts: Sequence[Part], run: Run | None, measured: Config | None, config: Config
+    records: Sequence[Record], parts: Sequence[ShardFiles], run: Run | None, measured: Config | None, config: Config
 ) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot show."""
     planned = _planned_builds(run, measured)

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
 from gate.explain.call_tree import BOTH, Matched, Node, call_tree, is_project, match, settle_shifts
-from gate.model.profile import Agreement, Amounts, Candidate, Explanation, Frame, Moved, Part, Profile, State
+from gate.model.profile import Agreement, Amounts, Candidate, Explanation, Frame, FrameChange, Moved, Profile, State
 
 MOST = 20
 """Candidates that are listed."""
@@ -183,9 +183,9 @@ class _Comparison:
             callers=[self._frame(i) for i in path[-_CALLERS:]],
         )
 
-    def _parts(self, changes: Mapping[int, float]) -> list[Part]:
+    def _parts(self, changes: Mapping[int, float]) -> list[FrameChange]:
         largest = sorted(changes, key=lambda i: (-abs(changes[i]), self._frame(i).function))[:_PARTS]
-        return [Part(self._frame(i), changes[i]) for i in largest]
+        return [FrameChange(self._frame(i), changes[i]) for i in largest]
 
     def _moved(self, worse: float | None) -> list[Moved]:
         """Name what moved, the largest first, without a function that only changed its place."""

@@ -31,7 +31,7 @@ _LEVELS: tuple[PlannedLevel, ...] = ("build", "execution", "iteration")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FindingPlan:
     """What a plan means for one finding."""
 
     known: Known
@@ -49,7 +49,7 @@ class Planned:
 
     gathered: Gathered
     plan: Plan
-    rows: tuple[Row, ...]
+    rows: tuple[FindingPlan, ...]
     aim: str
     """What it was to reach, in words."""
     budget: float
@@ -211,7 +211,7 @@ def as_json(planned: Planned) -> str:
     ) + "\n"  # fmt: skip
 
 
-def _finding(row: Row) -> dict[str, Any]:
+def _finding(row: FindingPlan) -> dict[str, Any]:
     known = row.known
     components, costs = known.estimated.components, known.costs
     return {

@@ -13,14 +13,14 @@ from gate.decide.design import BOOTSTRAP_BUILDS, CORRELATIONS, choose
 from gate.model import UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Gathered, Known
-from gate.planning.document import POWER, Planned, Row
+from gate.planning.document import POWER, FindingPlan, Planned
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,
     Choice,
     Counts,
-    Limits,
     Plan,
+    PlanLimits,
     PlannedCase,
     Terms,
     build_variance,
@@ -57,12 +57,12 @@ def planned(
     early = not gathered.config.gate.interval.startswith("bootstrap")
     limit = float(budget or gathered.config.plan.budget)
     cases, plan, instead = _search(gathered, aims, limit, early=early)
-    terms, rows = _terms(gathered), list[Row]()
+    terms, rows = _terms(gathered), list[FindingPlan]()
     for known, case in zip(gathered.known, cases, strict=True):
         interval = terms.interval_of(case, plan.counts.builds)
         nominal = terms.nominal_levels(plan.looks, interval)[-1]
         rows.append(
-            Row(
+            FindingPlan(
                 known=known,
                 optimum=optimum(case.components, case.costs),
                 half_width=half_width(case.components, plan.counts, nominal, interval),
@@ -114,7 +114,7 @@ def _search(
     if gathered.untimed:
         raise UserError(f"{gathered.origin}: has no durations for the starts of {gathered.untimed[0]}")
     terms = _terms(gathered)
-    limits = Limits(budget=ROOM * budget - gathered.once, early=early)
+    limits = PlanLimits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
         _case(known, own, known.worth(*known.repeated), terms) for known, own in zip(gathered.known, aims, strict=True)
     ]
@@ -135,7 +135,7 @@ def _search(
             f"two rounds of one start with one value take {format_duration(least)}, more than the budget of "
             f"{format_duration(budget)} leaves: raise it with `--budget {budget_of(least)}`"
         )
-    instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
+    instead = None if plan.reached else cheapest(cases, terms, PlanLimits(budget=None, early=early))
 
     def longer(plan: Plan) -> Plan:
         # with what a run takes whatever its counts

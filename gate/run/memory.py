@@ -32,7 +32,7 @@ from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
 from gate.store.history_records import FolderStore, proof_of
 from gate.store.learning import learn, setup_of, setups_of
-from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.memory import Costs, HistoryError, MemoryEntry, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.ref import RefStore
 from harness.errors import SourceError
 from harness.source.git import Access, Git, authorised, git_of
@@ -107,7 +107,7 @@ def recall_memory(
         return None, {}
     here = history.of_host(str(host.get("fingerprint")))
     sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
-    usable: list[Entry] = []
+    usable: list[MemoryEntry] = []
     unused: list[str] = []
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
         own = [entry for entry in mine if entry.learned.benchmark == name]
@@ -139,12 +139,12 @@ def recall_memory(
 _OTHER = "the memory of {} is not used: it is of another machine, or measured in another way"
 
 
-def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:
+def findings_of(entries: Iterable[MemoryEntry], *, most: int | None = SESSIONS) -> list[FindingMemory]:
     """Bring together the sessions of each finding, of one project and one setup.
 
     entries: the newest session first. most: sessions of each kind that are kept; None: all.
     """
-    groups: dict[tuple[str, CaseId, Setup], list[Entry]] = {}
+    groups: dict[tuple[str, CaseId, Setup], list[MemoryEntry]] = {}
     for entry in entries:
         of = entry.learned
         groups.setdefault((entry.session.project, case_id(of, of.statistic), of.setup), []).append(entry)

@@ -39,7 +39,7 @@ from gate.writing.plain import visible
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
 from harness.loop.measure import Append
-from harness.loop.profiled import Wanted, profiled
+from harness.loop.profiled import WantedProfile, profiled
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 from harness.profilers.profiler import Profiler
@@ -229,7 +229,7 @@ def _unprofiled(of: Regressed, session: int, kind: str, detail: str = "") -> Unp
     return Unprofiled(benchmark=of.benchmark, session=session, factors=dict(of.factors), kind=kind, detail=detail)
 
 
-def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted | None:
+def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> WantedProfile | None:
     """Lay out a benchmark's execution on both sides as its first round did; None: it has none of them."""
     sides = made.job.project.settings.sides
     benchmarks = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
@@ -247,7 +247,7 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
         [r for r in records if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == side]
         for side in SIDES
     ]
-    return Wanted(
+    return WantedProfile(
         name=of.benchmark, steps=steps, benchmarks={side: benchmarks[side][name] for side in SIDES},
         directories=lambda side: made.builder.directory(side, steps[side].building), seconds=max(map(_iteration, own)),
         execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own), session=made.job.session,

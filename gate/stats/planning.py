@@ -254,7 +254,7 @@ class Terms(msgspec.Struct, frozen=True):
         return _levels(looks, self.alpha, interval)
 
 
-class Limits(msgspec.Struct, frozen=True):
+class PlanLimits(msgspec.Struct, frozen=True):
     """What a plan may be."""
 
     builds: int = 60

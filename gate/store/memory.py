@@ -94,7 +94,7 @@ class Learned(OfCase, frozen=True, kw_only=True):
     costs: Costs
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A finding of the history, and the session it is of."""
 
     session: Session
@@ -181,7 +181,7 @@ class Sessions:
             drop_oldest(sorted(place.glob("*.json")), KEPT[session.kind])
         return True
 
-    def of_host(self, fingerprint: str, project: str | None = None) -> list[Entry]:
+    def of_host(self, fingerprint: str, project: str | None = None) -> list[MemoryEntry]:
         """Return what is remembered on machines of one make ("*": of all), of one project or of all; the newest first.
 
         Raises:
@@ -191,7 +191,7 @@ class Sessions:
         where = f"{machine}/{'*' if project is None else _short(project)}"
         found = [file for kind in ("calibration", "check") for file in self._read(f"{where}/{kind}")]
         found.sort(key=lambda file: (file.session.created, file.session.id), reverse=True)
-        return [Entry(session=file.session, learned=learned) for file in found for learned in file.learned]
+        return [MemoryEntry(session=file.session, learned=learned) for file in found for learned in file.learned]
 
     def nights(self, project: str, fingerprint: str) -> list[CaseNights]:
         """Return the nights of a project on a machine, by case, the oldest first.

@@ -6,7 +6,7 @@ from pathlib import Path
 from gate.config.instruments import Traits
 from gate.formats import pytest_benchmark
 from gate.formats.parts.output import Suite
-from harness.instruments.declaration import Declared, Found
+from harness.instruments.declaration import Declared, FoundInstrument
 from harness.instruments.protocol import at_least
 from harness.instruments.suite import Call, SuiteInstrument, with_modules
 from harness.process.execute import ProcessEnd
@@ -46,4 +46,4 @@ class Asv(SuiteInstrument):
         return f"{outcome.status}: asv_runner is not installed beside it" if lacking else outcome.status
 
 
-INSTRUMENT = Declared(lambda _: Found(Asv()), traits=Traits(suite=True, own_clock=True))
+INSTRUMENT = Declared(lambda _: FoundInstrument(Asv()), traits=Traits(suite=True, own_clock=True))

@@ -12,7 +12,7 @@ from gate.config.types import Benchmark
 from gate.formats import callgrind
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
-from harness.instruments.declaration import Declared, Found, ask
+from harness.instruments.declaration import Declared, FoundInstrument, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, words
 from harness.instruments.values import read_regular, refuse_absent
 from harness.process.execute import Command, ProcessEnd, find_program
@@ -87,7 +87,7 @@ def escaped(path: Path) -> str:
     return str(path).replace("%", "%%")
 
 
-def find_callgrind(caller: Mapping[str, str]) -> Found | str:
+def find_callgrind(caller: Mapping[str, str]) -> FoundInstrument | str:
     """Look for valgrind on the caller's PATH and try it once; else say in words why it cannot be used."""
     path = find_program("valgrind", caller)
     if path is None:
@@ -109,7 +109,7 @@ def find_callgrind(caller: Mapping[str, str]) -> Found | str:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").splitlines()
         return f"{path} fails: {(said or [f'exit {done.returncode}'])[0][:200]}"
-    return Found(Callgrind(path, fixed), version, () if fixed else (_MOVING,))
+    return FoundInstrument(Callgrind(path, fixed), version, () if fixed else (_MOVING,))
 
 
 INSTRUMENT = Declared(find_callgrind, any_command=True)

@@ -9,7 +9,7 @@ from gate.config.types import Benchmark
 from gate.formats import hyperfine
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
-from harness.instruments.declaration import Declared, Found, ask
+from harness.instruments.declaration import Declared, FoundInstrument, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, failed, wanted_values, words
 from harness.instruments.values import metrics, read_regular, refuse_other_count
 from harness.process.execute import Command, ProcessEnd, find_own, find_program
@@ -67,7 +67,7 @@ class Hyperfine:
             return Unusable(str(error), outcome.stderr)
 
 
-def find_hyperfine(caller: Mapping[str, str]) -> Found | str:
+def find_hyperfine(caller: Mapping[str, str]) -> FoundInstrument | str:
     """Look for the hyperfine that came with perfgate, then on the caller's PATH; or say why none can be used."""
     path = find_own("hyperfine") or find_program("hyperfine", caller)
     if path is None:
@@ -80,7 +80,11 @@ def find_hyperfine(caller: Mapping[str, str]) -> Found | str:
     if version is None:
         return f"{path} is not the benchmarking tool hyperfine"
     shown, oldest = (".".join(map(str, each)) for each in (version, OLDEST))
-    return Found(Hyperfine(path, version), shown) if version >= OLDEST else f"hyperfine {shown} is older than {oldest}"
+    return (
+        FoundInstrument(Hyperfine(path, version), shown)
+        if version >= OLDEST
+        else f"hyperfine {shown} is older than {oldest}"
+    )
 
 
 INSTRUMENT = Declared(find_hyperfine, instead="spawn", any_command=True)

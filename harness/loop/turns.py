@@ -171,7 +171,7 @@ _ROOM = 0.05
 """Of the budget that is left, what trying one benchmark may take."""
 
 
-class Cost(NamedTuple):
+class StartCost(NamedTuple):
     """Seconds that starting an execution takes, and one of its values."""
 
     starting: float
@@ -234,7 +234,7 @@ class Lengths:
         budget, plan = self._executions.conditions.budget, self._plan
         command = declared(self._benchmarks["base"][pair["base"].benchmark].instrument).any_command
         most = OF_COMMAND if command else OF_TIME
-        costs: list[Cost] = []
+        costs: list[StartCost] = []
         try:
             # so short a time may be another program's
             while not costs or (len(costs) == 1 and sum(costs[0]) < _QUICK):
@@ -258,7 +258,7 @@ class Lengths:
             starting=max(0.0, cost.starting) / (cost.starting + few * cost.value),
         )
 
-    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Cost | None:
+    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> StartCost | None:
         """Return what starting and a value take; None: one failed, gave another number of values, or takes long.
 
         Of both sides the shorter time counts, since other programs only add to it.
@@ -279,10 +279,10 @@ class Lengths:
                 return None
             took[values] = min(seconds, took.get(values, seconds))
         value = (took[several] - took[1]) / (several - 1)
-        return Cost(took[1] - value, value)
+        return StartCost(took[1] - value, value)
 
 
-def fewest(cost: Cost, plan: Plan, most: float) -> int:
+def fewest(cost: StartCost, plan: Plan, most: float) -> int:
     """Return the fewest values of an execution of which starting takes at most a share; if there are none, as planned.
 
     So it is too where starting seems to take less than nothing by more than that share: other programs disturb.

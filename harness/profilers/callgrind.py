@@ -242,7 +242,7 @@ class Callgrind(profiler.Profiler):
         """Return whether the command is a native program, or a Google Benchmark; Go's own threads valgrind breaks."""
         return is_native(subject, go=False)
 
-    def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
+    def find(self, caller: Mapping[str, str]) -> profiler.Tool | profiler.Absent:
         """Look for valgrind and try it."""
         path = find_program("valgrind", caller)
         if path is None:
@@ -251,7 +251,7 @@ class Callgrind(profiler.Profiler):
         found = find_callgrind(caller)
         if isinstance(found, str):
             return profiler.Absent("", found)
-        return profiler.Found(path, f"valgrind {found.version}")
+        return profiler.Tool(path, f"valgrind {found.version}")
 
     def effort(self, subject: profiler.Workload) -> profiler.Effort:
         """Execute once: the count is the same each time."""
@@ -261,7 +261,7 @@ class Callgrind(profiler.Profiler):
         slower = 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER
         return profiler.Effort(1, slower * subject.once, 1)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Workload, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:
         """Start the command under callgrind, with all that it starts."""
         files = (
             f"--callgrind-out-file={escaped(context.scratch / PROFILE)}.%p",

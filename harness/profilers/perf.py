@@ -44,7 +44,7 @@ class Perf(profiler.Profiler):
         """Return whether the command is a native program, Go's included."""
         return is_native(subject, go=True) and not subject.benchmark.measured.suite
 
-    def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
+    def find(self, caller: Mapping[str, str]) -> profiler.Tool | profiler.Absent:
         """Look for perf, and for an event that it can sample here."""
         path = find_program("perf", caller)
         if path is None:
@@ -54,7 +54,7 @@ class Perf(profiler.Profiler):
             with tempfile.TemporaryDirectory() as folder:
                 call = (path, "record", "-q", "-e", _EVENT, "-o", str(Path(folder) / _DATA), "--", "true")
                 if ask(call, caller).returncode == 0:
-                    return profiler.Found(path, f"perf {version[-1]}"[:80])
+                    return profiler.Tool(path, f"perf {version[-1]}"[:80])
         except (OSError, subprocess.TimeoutExpired) as error:
             return profiler.Absent("", str(error))
         return profiler.Absent("", _NO_COUNTERS)
@@ -64,7 +64,7 @@ class Perf(profiler.Profiler):
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
         return profiler.Effort(executions, 3 * executions * subject.once, 1)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Workload, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:
         """Record, and read what was recorded in the same sandbox: what a program can change is not read outside."""
         data, stacks = context.scratch / _DATA, context.scratch / _STACKS
         program = subject.program

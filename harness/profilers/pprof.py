@@ -37,7 +37,7 @@ class Pprof(profiler.Profiler):
         """Run once: -benchtime gives the loop its time."""
         return profiler.Effort(1, 1.5 * _SECONDS, 1)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Workload, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Run one benchmark, with a count of operations that is the same on both sides."""
         go_test = is_go_test(subject.words)
         dash = "-" if go_test else "-test."

@@ -83,7 +83,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Tool:
     """A profiler's tool on this host."""
 
     path: str
@@ -126,15 +126,15 @@ class Profiler:
         """Return whether it sees the functions of a benchmark's program."""
         raise NotImplementedError
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of those that look
+    def find(self, caller: Mapping[str, str]) -> Tool | Absent:  # noqa: ARG002  # of those that look
         """Look for its tool with the caller's environment; one that needs none is always there."""
-        return Found("", "")
+        return Tool("", "")
 
     def effort(self, subject: Workload) -> Effort:
         """Return how much work is enough, the same for both sides."""
         raise NotImplementedError
 
-    def wrap(self, found: Found, subject: Workload, context: Context, command: Command) -> Command:
+    def wrap(self, found: Tool, subject: Workload, context: Context, command: Command) -> Command:
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
         raise NotImplementedError
 

@@ -53,7 +53,7 @@ class Python(profiler.Profiler):
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
         return profiler.Effort(executions, 2 * executions * subject.once)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Workload, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Put the sampler before everything that the interpreter finds."""
         samples = context.scratch / _SAMPLES
         samples.mkdir()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from harness.errors import SourceError
 from harness.source.git import Git, git_of, without_userinfo
-from harness.source.repository import Entry, Repository, entry
+from harness.source.repository import Repository, TreeEntry, entry
 from harness.source.store import Store, lacking_file
-from harness.source.tracked import Part
+from harness.source.tracked import TrackedRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def of_checkout(repository: Repository) -> Owner:
     return Owner(repository.git, repository.origin or str(repository.git.directory), repository.common)
 
 
-def submodules_at(git: Git, revision: str) -> list[tuple[str, Entry]]:
+def submodules_at(git: Git, revision: str) -> list[tuple[str, TreeEntry]]:
     """List the links of a commit to others, each with the name that its .gitmodules gives it."""
     paths: dict[str, str] = {}
     named = git.attempt("config", "--blob", f"{revision}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
@@ -50,7 +50,7 @@ def submodules_at(git: Git, revision: str) -> list[tuple[str, Entry]]:
 
 def parts(
     store: Store, revision: str, owner: Owner, tree: Path | None = None, *, skip_lfs: bool = False, within: str = ""
-) -> list[Part]:
+) -> list[TrackedRepository]:
     """Make the commits of a commit's submodules available, recursively, and name them as parts of its tree.
 
     One that git config turns off (submodule.NAME.update none, submodule.NAME.active false) stays empty, as in git.
@@ -63,7 +63,7 @@ def parts(
     """
     found = []
     for name, submodule, url in _declared(store, revision, owner):
-        part = Part(f"{within}{submodule.path}/", submodule.object)
+        part = TrackedRepository(f"{within}{submodule.path}/", submodule.object)
         inner = _inner(owner, name, submodule.path, url)
         if (objects := inner.directory / "objects").is_dir():
             store.borrow(objects)
@@ -87,7 +87,7 @@ def parts(
     return found
 
 
-def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[str, Entry, str | None]]:
+def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[str, TreeEntry, str | None]]:
     """Give the submodules of a commit that are not turned off: their names, what the commit has, and their URLs."""
     git, checkout = store.isolated, owner.checkout
     if revision not in store.submodules:

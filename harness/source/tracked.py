@@ -24,7 +24,7 @@ _LINK = "120000"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TrackedRepository:
     """A repository in a tree. path: where a submodule is, with a slash at its end; "" for the commit's own files."""
 
     path: str
@@ -92,13 +92,13 @@ class Commits:
         self._skip_lfs = skip_lfs
         self._known: dict[str, tuple[Mapping[str, tuple[str, str, int]], bool]] = {}
 
-    def files(self, parts: Sequence[Part]) -> Iterator[str]:
+    def files(self, parts: Sequence[TrackedRepository]) -> Iterator[str]:
         """Give the paths of all that is tracked in a tree."""
         for part in parts:
             for name in self._tracked(part.revision)[0]:
                 yield part.path + name
 
-    def unlike(self, parts: Sequence[Part], tree: Path, paths: Collection[str]) -> set[str]:
+    def unlike(self, parts: Sequence[TrackedRepository], tree: Path, paths: Collection[str]) -> set[str]:
         """Give those of some paths of a tree that are tracked, and are not as the commit has them."""
         unlike: set[str] = set()
         left = set(paths)

@@ -39,7 +39,7 @@ from gate.store.learning import costs_of
 from gate.words.failures import title
 from harness.errors import SourceError
 from harness.loop.ledger import Ledger
-from harness.source.base_and_head import Source, overlaid
+from harness.source.base_and_head import SideSource, overlaid
 from harness.source.repository import Repository
 
 MOST = 5000
@@ -334,11 +334,11 @@ class Search:
     def _project_at(self, sha: str, case: CaseId) -> Project:
         ends, sources = self.project, self.project.sources
         overlay = ends.settings.sides["head"].build.overlay
-        head = Source(Commit(ref=sha[:12], sha=sha), overlaid(ends.repository, sha, sources.head.revision, overlay))
+        head = SideSource(Commit(ref=sha[:12], sha=sha), overlaid(ends.repository, sha, sources.head.revision, overlay))
         project = with_head(ends, head, self.rules, [glob.escape(case.benchmark)])
         if overlay:
             revision = overlaid(ends.repository, sources.base.revision, sources.head.revision, overlay)
-            base = Source(sources.base.commit, revision)
+            base = SideSource(sources.base.commit, revision)
             project = replace(project, sources=replace(project.sources, base=base))
         rules = project.settings.rules
         starts = self.executions * rules.plan.iterations

@@ -41,8 +41,8 @@ from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
 from harness.errors import SourceError
-from harness.source.base_and_head import Source, changed, default_branch, patched
-from harness.source.repository import Entry, Repository, files_at
+from harness.source.base_and_head import SideSource, changed, default_branch, patched
+from harness.source.repository import Repository, TreeEntry, files_at
 
 LONGER = 0.25
 _FOLDER = Path(DEFAULT_FOLDER) / "drill"
@@ -171,7 +171,7 @@ class _Drill:
     def with_sources(self, project: Project, revision: str) -> Project:
         """Take other sources as head, which are not committed."""
         dirty = msgspec.structs.replace(project.sources.head.commit, dirty=True)
-        return with_head(project, Source(dirty, revision), self.options.rules, self.options.rules.benchmarks)
+        return with_head(project, SideSource(dirty, revision), self.options.rules, self.options.rules.benchmarks)
 
 
 def _held(wanted: str, report: Report, configured: Sequence[str]) -> dict[str, bool]:
@@ -288,7 +288,9 @@ def _of_base(drill: _Drill, patch: bytes | None) -> Exercise:
         base, head = planted.sources.base, planted.sources.head
         own = planted.settings.sides["head"]
         revision, built = with_artifacts_of(project.repository, base.revision, head.revision, own)
-        whole = with_head(project, Source(head.commit, revision), drill.options.rules, drill.options.rules.benchmarks)
+        whole = with_head(
+            project, SideSource(head.commit, revision), drill.options.rules, drill.options.rules.benchmarks
+        )
         return _with_head(whole, lambda _: built)
 
     return drill.tried("artifacts", f"{drill.options.patch} was applied, and built without it", change)[0]
@@ -423,7 +425,7 @@ def source_broken(repository: Repository, revision: str, config: Config) -> tupl
     return changed(repository, revision, files, "perfgate drill: broken sources"), plural(len(files), "source")
 
 
-def _is_source(entry: Entry) -> bool:
+def _is_source(entry: TreeEntry) -> bool:
     return entry.mode.startswith("100") and PurePosixPath(entry.path).suffix in _COMMENTS
 
 

@@ -16,7 +16,7 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, columns_of
+from gate.stats.design.coding import DEPENDENT, Coded, CodedDesign, coded, columns_of
 from gate.stats.rounding import Array, Ints
 
 LOWEST = 2
@@ -87,7 +87,7 @@ def aliases(
     return found
 
 
-def without_aliased(design: Design, model: Coded, alike: dict[Factors, Aliases] | None = None) -> Coded:
+def without_aliased(design: CodedDesign, model: Coded, alike: dict[Factors, Aliases] | None = None) -> Coded:
     """Take from the terms left out those that others stand for, which their aliases name.
 
     Args:
@@ -148,7 +148,7 @@ class Fit(msgspec.Struct, frozen=True, eq=False):
     freedom left: all units of a treatment are alike.
     """
 
-    design: Design
+    design: CodedDesign
     coded: Coded
     location: float
     scale: float
@@ -200,7 +200,7 @@ def scaled(y: Array) -> tuple[Array, float, float, float]:
     return apart / own, location, own * unit, ROUNDING * (1 + largest / own)
 
 
-def least_squares(y: Array, design: Design, order: int) -> Fit:
+def least_squares(y: Array, design: CodedDesign, order: int) -> Fit:
     """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding; y: of the units."""
     model = coded(design.codes, design.sizes, order)
     own, location, scale, noise = scaled(y)

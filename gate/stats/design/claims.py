@@ -17,7 +17,7 @@ import numpy as np
 from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, Spread
 from gate.stats.centers import needed_values, type8
 from gate.stats.design.aliases import aliases, saturated
-from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, lay_out
+from gate.stats.design.coding import DEPENDENT, Coded, CodedDesign, coded, lay_out
 from gate.stats.design.layers import RANK, Layers, groups
 from gate.stats.design.strata import stratified, stratum_of
 from gate.stats.rounding import Array, Ints
@@ -201,7 +201,7 @@ def of_quantile(
 
 
 class _Data(msgspec.Struct, frozen=True, eq=False):
-    units: Design
+    units: CodedDesign
     model: Coded
     unit: Ints
     """Of each value, the number of its unit."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from gate.model.study import Check, Dependence, Factor
 from gate.stats.design.aliases import Fit, scaled
-from gate.stats.design.coding import Design
+from gate.stats.design.coding import CodedDesign
 from gate.stats.design.layers import Groups, groups
 from gate.stats.diagnostics import deviations
 from gate.stats.rounding import Array
@@ -163,7 +163,7 @@ def equal_variance(fit: Fit) -> Finding:
     )
 
 
-def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:
+def lack_of_fit(fit: Fit, design: CodedDesign, order: int) -> Finding:
     """Test whether treatments differ beyond the terms of the model, against the spread within treatments."""
     name = "terms enough"
     df, pure_df = len(design.counts) - fit.p, len(fit.residuals) - len(design.counts)

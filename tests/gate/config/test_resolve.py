@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from gate.config.config_text import ConfigError, Source, from_tables, read_source
+from gate.config.config_text import ConfigError, ConfigText, from_tables, read_source
 from gate.config.parse import parse
 from gate.config.resolve import Settings, effective, resolve
 from gate.config.rules import threshold_of
@@ -19,7 +19,7 @@ from tests.support.warned import texts
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
 
 
-def source(text: str, name: str = "perfgate.toml") -> Source:
+def source(text: str, name: str = "perfgate.toml") -> ConfigText:
     return read_source(text, name)
 
 
@@ -108,7 +108,7 @@ def test_what_builds_may_write_besides_their_trees_is_of_the_rules() -> None:
     benchmark = BENCH.format("a", "x")
     base, head = source(f'[build]\nwrite = ["~/.b"]\n{benchmark}'), source(f'[build]\nwrite = ["~/.h"]\n{benchmark}')
     bare, silent, file = source(benchmark), source(""), source('[build]\nwrite = ["~/.f"]')
-    cases: list[tuple[Source | None, Source, Side | Source, list[str] | None]] = [
+    cases: list[tuple[ConfigText | None, ConfigText, Side | ConfigText, list[str] | None]] = [
         (base, head, "base", ["~/.b"]), (base, head, "head", ["~/.h"]), (bare, head, "base", None),
         (base, bare, "head", None), (base, head, file, ["~/.f"]), (base, head, silent, ["~/.b"]), (None, head, "base", ["~/.h"]),
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.config.config_text import ConfigError, Source, from_tables, read_source
+from gate.config.config_text import ConfigError, ConfigText, from_tables, read_source
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
 from gate.config.schema import to_tables
@@ -19,7 +19,7 @@ BENCH = '[[benchmark]]\nname = "latency"\ncommand = "./latency {clients}"\ninstr
 EXAMPLE = (Path(__file__).parents[2] / "data/config/study.toml").read_text(encoding="utf-8")
 
 
-def source(text: str, name: str = "perfgate.toml") -> Source:
+def source(text: str, name: str = "perfgate.toml") -> ConfigText:
     return read_source(text, name)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gate.cli.option_values import Shard
-from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
+from gate.config.shards import JobPart, names_in, part_of, part_warnings, session_seed
 from gate.config.study import Load, Service, Setting, Study
 from gate.config.treatments import (
     Job,
@@ -332,9 +332,9 @@ def test_which_part_is_meant_by_options_and_the_plan() -> None:
     assert part_of(None, None, None, several) is None
     assert part_of(Shard(1, 1), 0, 1, several) is None
     assert part_of(Shard(1, 1), None, None, Plan()) is None
-    assert part_of(Shard(1, 3), 1, None, two) == Part(Shard(1, 3), 1, 2)
-    assert part_of(None, 2, 4, two) == Part(Shard(1, 1), 2, 4)
-    assert part_of(Shard(3, 3), None, None, Plan()) == Part(Shard(3, 3), 0, 1)
+    assert part_of(Shard(1, 3), 1, None, two) == JobPart(Shard(1, 3), 1, 2)
+    assert part_of(None, 2, 4, two) == JobPart(Shard(1, 1), 2, 4)
+    assert part_of(Shard(3, 3), None, None, Plan()) == JobPart(Shard(3, 3), 0, 1)
     with pytest.raises(UserError, match=r"^--session 1: there is 1 session \(plan.sessions\)"):
         part_of(None, 1, None, Plan())
     with pytest.raises(UserError, match=r"^there are 2 sessions: say which one this is with --session 0 to 1$"):

@@ -16,7 +16,7 @@ from gate.run import memory
 from gate.run.job import prepare
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, look_at_project
-from gate.store.memory import Entry, HistoryError, Sessions, Setup
+from gate.store.memory import HistoryError, MemoryEntry, Sessions, Setup
 from harness.host.facts import facts
 from tests.gate.github.test_event import Told, pull
 from tests.gate.store.test_memory import learned, session
@@ -177,8 +177,8 @@ def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> No
 
 
 def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
-    def entry(name: str, kind: Any) -> Entry:
-        return Entry(session=session(name, kind=kind), learned=learned(remembered=remembered(name, "")))
+    def entry(name: str, kind: Any) -> MemoryEntry:
+        return MemoryEntry(session=session(name, kind=kind), learned=learned(remembered=remembered(name, "")))
 
     many = [entry(f"{kind} {n}", kind) for n in range(12) for kind in ("check", "calibration")]
     (found,) = findings_of(many)
@@ -252,7 +252,7 @@ def calibrated(tmp_path: Path) -> tuple[Path, Project, Run, list[Record]]:
     return path, project, *measured(project)
 
 
-def stored(path: Path) -> list[Entry]:
+def stored(path: Path) -> list[MemoryEntry]:
     history = Sessions(path)
     return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
 

@@ -4,7 +4,7 @@ from typing import Any
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from harness.instruments.callgrind import Callgrind, find_callgrind
-from harness.instruments.declaration import Found
+from harness.instruments.declaration import FoundInstrument
 from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import ProcessEnd
 from tests.harness.instruments.conftest import collected, install
@@ -42,7 +42,7 @@ def test_the_call(context: Context) -> None:
 
 def test_one_value_of_all_processes_unless_the_program_failed(tmp_path: Path, context: Context) -> None:
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
-    assert isinstance(found, Found), found
+    assert isinstance(found, FoundInstrument), found
     assert found.version == "3.19.0"
     each = benchmark(["sh", "-c", "echo x >> starts"], warmup=2)
     assert collected(found.instrument, each, context) == {
@@ -50,7 +50,7 @@ def test_one_value_of_all_processes_unless_the_program_failed(tmp_path: Path, co
     }
     assert (tmp_path / "starts").read_text() == "x\n"
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundInstrument)
     each = benchmark("echo why >&2; exit 3")
     assert collected(found.instrument, each, context) == Unusable("exit 3", "why\n")
 
@@ -86,10 +86,10 @@ def test_a_host_without_valgrind_or_without_fixed_addresses(tmp_path: Path) -> N
     assert found.endswith("valgrind fails: cannot run here")
     refused = install(tmp_path / "bin", valgrind=FAKE, setarch="#!/bin/sh\nexit 1\n")
     found = find_callgrind(refused)
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundInstrument)
     assert found.instrument == Callgrind(str(tmp_path / "bin" / "valgrind"), ())
     assert [limit.split(" (")[0] for limit in found.limits] == ["addresses cannot be fixed here"]
     fixed = find_callgrind(install(tmp_path / "bin", setarch='#!/bin/sh\nshift 2\nexec "$@"\n'))
-    assert isinstance(fixed, Found)
+    assert isinstance(fixed, FoundInstrument)
     assert isinstance(fixed.instrument, Callgrind)
     assert (fixed.instrument.fixed[2], fixed.limits) == ("-R", ())

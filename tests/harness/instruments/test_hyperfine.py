@@ -11,7 +11,7 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration
-from harness.instruments.declaration import Found, choose
+from harness.instruments.declaration import FoundInstrument, choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.protocol import Context, Unusable
 from harness.instruments.spawn import Spawn
@@ -116,10 +116,10 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_one_that_came_with_perfgate_is_first(tmp_path: Path, nowhere: Path) -> None:
     caller = install(tmp_path / "bin", hyperfine="echo hyperfine 1.20.0")
-    found = Found(Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0)), "1.20.0")
+    found = FoundInstrument(Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0)), "1.20.0")
     assert find_hyperfine(caller) == found
     install(nowhere, hyperfine="echo hyperfine 2.0.0")
-    assert find_hyperfine(caller) == Found(Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0)), "2.0.0")
+    assert find_hyperfine(caller) == FoundInstrument(Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0)), "2.0.0")
     assert find_hyperfine({"PATH": ""}) == find_hyperfine(caller)
 
 

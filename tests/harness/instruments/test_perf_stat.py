@@ -7,7 +7,7 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
-from harness.instruments.declaration import Found
+from harness.instruments.declaration import FoundInstrument
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import ProcessEnd
@@ -26,19 +26,19 @@ exit $code
 """
 
 
-def fake(tmp_path: Path, name: str = "virtual") -> Found:
+def fake(tmp_path: Path, name: str = "virtual") -> FoundInstrument:
     found = find_perf(install(tmp_path / "bin", perf=FAKE % (DATA / f"{name}.txt")))
-    assert isinstance(found, Found), found
+    assert isinstance(found, FoundInstrument), found
     return found
 
 
-def counts(found: Found | str) -> tuple[str, ...]:
-    assert isinstance(found, Found)
+def counts(found: FoundInstrument | str) -> tuple[str, ...]:
+    assert isinstance(found, FoundInstrument)
     assert isinstance(found.instrument, PerfStat)
     return found.instrument.events
 
 
-def measured(found: Found, context: Context, command: str | list[str], **options: Any) -> Any:
+def measured(found: FoundInstrument, context: Context, command: str | list[str], **options: Any) -> Any:
     each = Benchmark(name="b", command=command, instrument="perf_stat", **options)
     return collected(found.instrument, each, context)
 

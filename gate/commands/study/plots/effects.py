@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, Scale, in_unit, letters_in, said
+from gate.commands.study.plots.styles import WIDTH, AxisScale, in_unit, letters_in, said
 from gate.commands.study.words import Amounts
 from gate.model.study import Effect, QuantileEffects, Response
 from gate.plots import panels
@@ -131,8 +131,10 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
     return sheet.picture(prefix, title, "; ".join(described) + ".", caption)
 
 
-def _curve(row: Sequence[tuple[float, Effect, Effect | None, bool]], response: Response, of: Scale | Amounts) -> _Curve:
-    number = of.one if isinstance(of, Scale) else of.number
+def _curve(
+    row: Sequence[tuple[float, Effect, Effect | None, bool]], response: Response, of: AxisScale | Amounts
+) -> _Curve:
+    number = of.one if isinstance(of, AxisScale) else of.number
 
     def ends(effect: Effect | None) -> Ends:
         if effect is None or effect.low is None or effect.high is None:
@@ -142,7 +144,7 @@ def _curve(row: Sequence[tuple[float, Effect, Effect | None, bool]], response: R
 
     first = row[0][1]
     term, title, single = "", "", True
-    if isinstance(of, Scale):
+    if isinstance(of, AxisScale):
         title = f"intercept{in_unit(of.measure.unit, 12)}"
     else:
         sizes = {name: len(factor.settings) for name, factor in m.factors_by_name(response).items()}

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import (
     WIDTH,
-    Column,
-    Columns,
+    TreatmentColumn,
+    TreatmentColumns,
     TreatmentValues,
     columns,
     combination,
@@ -111,7 +111,7 @@ def boxes(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -
     )
 
 
-def _box(stage: Columns, column: Column, quota: int | None = None) -> int:
+def _box(stage: TreatmentColumns, column: TreatmentColumn, quota: int | None = None) -> int:
     """Draw a box where a treatment stands, and return how many outliers it has.
 
     Args:
@@ -244,7 +244,7 @@ _SESSIONS = 40
 
 
 def _panel(
-    response: Response, of: m.Scale, values: panels.Array, listed: Sequence[m.Entry], title: str, count: int
+    response: Response, of: m.AxisScale, values: panels.Array, listed: Sequence[m.Entry], title: str, count: int
 ) -> Panel:
     """Draw a legend above a panel with so many places."""
     top = _HEAD + m.legend_height(listed, WIDTH - 24, title) + 22
