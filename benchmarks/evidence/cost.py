@@ -13,7 +13,7 @@ from gate.commands.simulate.draws import TABLE_VII, CaseNoise
 from gate.commands.simulate.sections import Ask, Row, SimulatedSection, SimulatedTable, percent, plain
 from gate.commands.simulate.studies import ReportCounts, Reports, Results, Rules
 from gate.stats.cheapest import cheapest
-from gate.stats.planning import Aim, Costs, Counts, Interval, Plan, PlanLimits, PlannedCase, Terms
+from gate.stats.planning import Aim, CheapestPlan, Costs, Counts, Interval, PlanLimits, PlannedCase, Terms
 from gate.stats.planning import Components as Variances
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import FOUND
@@ -69,7 +69,7 @@ class Design:
     later: float
     """Seconds of each later one."""
     cases: tuple[PlannedCase, ...]
-    plan: Plan
+    plan: CheapestPlan
     without: Reports
     changed: tuple[Reports, ...]
     """Each with one changed case, by as much as K&J's fixed design finds in FOUND of the runs."""

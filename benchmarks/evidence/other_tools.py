@@ -31,7 +31,7 @@ from gate.commands.simulate.sections import (
     plain,
     row,
 )
-from gate.commands.simulate.studies import Counts, Results
+from gate.commands.simulate.studies import Results, Tally
 from gate.model import Evidence, Run
 from gate.stats.levels import Tops
 from gate.stats.ratio import unpaired
@@ -123,7 +123,7 @@ class Rivals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RivalCounts(Counts):
+class RivalCounts(Tally):
     """Of comparisons: those called slower and faster, shape (thresholds, rules)."""
 
     comparisons: int

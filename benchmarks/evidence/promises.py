@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gate.commands.simulate.sections import Ask, Row, SimulatedSection, SimulatedTable, percent, plain
-from gate.commands.simulate.studies import AnyStudy, ComparisonCounts, Counts, Results, Study
+from gate.commands.simulate.studies import AnyStudy, ComparisonCounts, Results, Study, Tally
 
-C = TypeVar("C", bound=Counts)
+C = TypeVar("C", bound=Tally)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class EffectiveValue:
     """One effective value and where it comes from."""
 
     key: str
@@ -317,17 +317,17 @@ def _refuse_other_instruments(sources: dict[Side, ConfigText], sides: dict[Side,
             raise sources["head"].error(Fault(("benchmark", i, "instrument"), why))
 
 
-def effective(settings: Settings) -> list[Setting]:
+def effective(settings: Settings) -> list[EffectiveValue]:
     """List every effective value of the rules, with the place it comes from."""
     return list(_leaves(settings, to_tables(settings.rules), ()))
 
 
-def _leaves(settings: Settings, value: Any, path: Path) -> list[Setting]:
+def _leaves(settings: Settings, value: Any, path: Path) -> list[EffectiveValue]:
     if isinstance(value, dict) and value:
         return [leaf for key, item in value.items() for leaf in _leaves(settings, item, (*path, key))]
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return [leaf for i, item in enumerate(value) for leaf in _leaves(settings, item, (*path, i))]
-    return [Setting(dotted(path), value, _origin(settings, path))]
+    return [EffectiveValue(dotted(path), value, _origin(settings, path))]
 
 
 def _origin(settings: Settings, path: Path) -> str:

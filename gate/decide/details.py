@@ -18,9 +18,9 @@ from gate.model.warnings.base import Said
 from gate.stats import diagnostics
 from gate.stats.components import level_variances
 from gate.stats.diagnostics import carry_over, wider
-from gate.stats.fixed_sessions import Machine
+from gate.stats.fixed_sessions import OneSession
 from gate.stats.levels import Tops
-from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
+from gate.stats.ratio import WITHHELD, Limits, RoundedRatio, rounded, t_quantile
 from gate.stats.special import chdtri
 from gate.writing.amounts import format_percent
 
@@ -74,7 +74,7 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     )  # fmt: skip
 
 
-def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> list[SessionRatio]:
+def session_ratios(found: Sequence[OneSession], subject: Subject, alpha: float) -> list[SessionRatio]:
     """Describe each of given machines with its own interval at confidence 1 - alpha."""
     described = []
     for each in found:
@@ -181,7 +181,7 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     settled = (judged.settled and not judged.futile) or judged.position.not_worse
     if settled or found.exact or found.reduced.trouble or df is None:
         return None
-    if isinstance(found.ratio, Rounded) and found.ratio.leaves_open(edge(found)):
+    if isinstance(found.ratio, RoundedRatio) and found.ratio.leaves_open(edge(found)):
         return None
     if design.sessions > 1 and not design.machines:
         # the unit is the session: builds of the same sessions tell little more

@@ -15,11 +15,11 @@ from gate.decide.design import (
     METHOD,
     SHARED,
     SHARED_METHOD,
-    Asked,
     Design,
     Estimated,
     Factors,
     Hold,
+    Question,
     Subject,
     needed_builds,
     roles_of,
@@ -31,7 +31,7 @@ from gate.model.case import MEAN, TYPICAL, CaseId, Center, case_id, center_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.stats.centers import reduce_to
-from gate.stats.fixed_sessions import Machine, depends, machine, of_pairs, over_machines, stacked
+from gate.stats.fixed_sessions import OneSession, depends, machine, of_pairs, over_machines, stacked
 from gate.stats.levels import Reduced, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, reduce
 from gate.stats.ratio import PAIRED, LogPair, MeanPair, Ratio, ratio_of, rounded, rounds_of
 from gate.stats.shared_variance import shared_of
@@ -80,7 +80,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
     )
 
 
-def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
+def questions_of(cases: Iterable[Case], config: Config) -> list[list[Question]]:
     """List what is decided: the views of each question, of which there is one where no turns were taken."""
     decided = [case for case in cases if case.decided]
     known = {case_id(case) for case in decided}
@@ -88,21 +88,21 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
     for case in decided:
         if case.sharp and case.view_of is not None and _has_views(case, config):
             sharper.setdefault(case_id(case)._replace(metric=case.view_of), case)
-    found: list[list[Asked]] = []
+    found: list[list[Question]] = []
     for case in decided:
         viewed = case.view_of is not None and case_id(case)._replace(metric=case.view_of) in known
         if not _has_views(case, config):
-            found += [[Asked(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
+            found += [[Question(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
         elif case_id(case) in sharper:
-            found.append([Asked(sharper[case_id(case)], TYPICAL), Asked(case, MEAN)])
+            found.append([Question(sharper[case_id(case)], TYPICAL), Question(case, MEAN)])
         elif not viewed and min(int(side.counts[1].min()) for side in (case.base, case.head)) < _FEWEST_PAIRS:
-            found.append([Asked(case, MEAN)])
+            found.append([Question(case, MEAN)])
         elif not viewed:
-            found.append([Asked(case, TYPICAL), Asked(case, MEAN)])
+            found.append([Question(case, TYPICAL), Question(case, MEAN)])
     return found
 
 
-def asked_of(cases: Iterable[Case], config: Config) -> list[Asked]:
+def asked_of(cases: Iterable[Case], config: Config) -> list[Question]:
     """List everything that is compared: the views of all questions."""
     return [asked for views in questions_of(cases, config) for asked in views]
 
@@ -271,7 +271,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
     ratio: Ratio = nothing
     if not measured_together(base, head):
         # no machine has a round; of machines that measured one side each, that is what is wrong
-        machines = tuple(Machine(session, 0, None, None, "few-rounds") for session in sessions)
+        machines = tuple(OneSession(session, 0, None, None, "few-rounds") for session in sessions)
         reduced = reduce_to(base, head, center, exact=case.exact, sessions=True)
         if reduced.trouble != "apart":
             reduced = msgspec.structs.replace(reduced, trouble="machine", exact=False)

@@ -14,7 +14,7 @@ import msgspec
 from gate.decide.design import AS_REMEMBERED, ONLY_REPORTS, Design, Estimated, Subject, by_question
 from gate.decide.estimates import estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
-from gate.model import Counts, RatioInterval, Side, SideSummary
+from gate.model import LevelCounts, RatioInterval, Side, SideSummary
 from gate.model.report import Limit
 from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.ratio import WITHHELD, Limits, Tail, side_limits
@@ -305,7 +305,7 @@ def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
         value=value - shift,
         low=None if limits.low is None else limits.low - unknown - shift,
         high=None if limits.high is None else limits.high + unknown - shift,
-        counts=Counts(
+        counts=LevelCounts(
             session=len(sample.counts[2]),
             build=len(sample.builds),
             execution=len(sample.counts[0]),

@@ -286,7 +286,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         shown = "decided_at"
     early = judged.settled and judged.look + 1 < len(design.looks)
     proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
-    facts = reasons.Facts(
+    facts = reasons.ReasonFacts(
         verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
         comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),

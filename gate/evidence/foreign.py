@@ -24,7 +24,7 @@ from gate.formats.parts.reading import (
     why_unknown,
     without_copies,
 )
-from gate.formats.parts.result import Aggregate, Failed, ProcessValues
+from gate.formats.parts.result import FailedResult, ProcessValues, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.model.names import COUNTS
@@ -279,7 +279,7 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
         )  # fmt: skip
         place = {"session": at if level == "session" else 0, "build": at if level == "build" else 0}
         yield [run, *_values(side, reading, place, begin if level == "execution" else 0, factors)]
-        own: list[ProcessValues | Failed] = [*reading.measured, *reading.failed]
+        own: list[ProcessValues | FailedResult] = [*reading.measured, *reading.failed]
         begins[side] = begin + 1 + max((r.execution for r in own), default=0)
 
 
@@ -333,7 +333,7 @@ def numbered_anew(
 def _values(
     side: Side, reading: Reading, place: Mapping[str, int], begin: int, factors: Mapping[str, Sequence[str]]
 ) -> Iterator[Record]:
-    def settings(each: ProcessValues | Aggregate | Failed) -> dict[str, Any]:
+    def settings(each: ProcessValues | ToolAggregate | FailedResult) -> dict[str, Any]:
         names = factors.get(each.benchmark or "", ())
         return {name: each.labels[name] for name in names if name in each.labels}
 

@@ -39,7 +39,7 @@ _LONG = 1 << 20
 _DECODER = msgspec.json.Decoder(Record)
 
 
-class Reading(msgspec.Struct, frozen=True):
+class FileRecords(msgspec.Struct, frozen=True):
     """The records of one file."""
 
     records: list[Located]
@@ -47,7 +47,7 @@ class Reading(msgspec.Struct, frozen=True):
     """Its last line was cut off in the middle of a write and left out."""
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> FileRecords:
     """Decode the bytes of a measurements file; path is only for messages.
 
     Blank lines are passed over and unknown keys ignored. A last line without newline is a torn write, if it begins as
@@ -90,7 +90,7 @@ def read(path: str, data: bytes) -> Reading:
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
         raise RecordError(path, number + 1, "is not a JSON object, so not a line of measurements")
-    return Reading(records, torn=bool(begun))
+    return FileRecords(records, torn=bool(begun))
 
 
 class Appender:

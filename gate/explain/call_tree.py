@@ -87,7 +87,7 @@ def plain(function: str) -> str:
     return ("".join(kept) if not depth else name).strip() or function
 
 
-class Function(msgspec.Struct, frozen=True):
+class FunctionSides(msgspec.Struct, frozen=True):
     """A function of the program; a side that lacks it has None."""
 
     base: Frame | None
@@ -108,7 +108,7 @@ class Function(msgspec.Struct, frozen=True):
 class Matched(msgspec.Struct, frozen=True):
     """All functions of both profiles, and for each frame of a profile its function."""
 
-    functions: list[Function]
+    functions: list[FunctionSides]
     base: list[int]
     head: list[int]
 
@@ -139,7 +139,7 @@ def match(base: Profile, head: Profile) -> Matched:
     both += [(None, index) for index in second.values() if index not in taken]
     sides = (base.frames, head.frames)
     found = [
-        Function(*(None if index is None else frames[index] for frames, index in zip(sides, each, strict=True)))
+        FunctionSides(*(None if index is None else frames[index] for frames, index in zip(sides, each, strict=True)))
         for each in both
     ]
     numbers = [

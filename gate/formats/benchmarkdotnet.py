@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.result import About, Failed, Format, ProcessValues, Result, aggregate, entry, sampled
+from gate.formats.parts.result import About, FailedResult, Format, ProcessValues, Result, aggregate, entry, sampled
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
@@ -78,7 +78,7 @@ def read(source: Source) -> Iterator[Result]:
     before: Counter[str] = Counter()
     for place, each in enumerate(report.Benchmarks):
         benchmark = entry(each, _Benchmark, f"Benchmarks[{place}]", "FullName", "Method", "DisplayInfo")
-        if isinstance(benchmark, Failed):
+        if isinstance(benchmark, FailedResult):
             yield benchmark
             continue
         # files of several calls put together have a benchmark twice
@@ -108,7 +108,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
             metrics["memory"] = Metric(unit="B", values=[memory])
         yield ProcessValues(benchmark=name, metrics=metrics, execution=first + execution, labels=labels)
     if benchmark.Statistics is None and not launches:
-        yield Failed(benchmark=name, status="no statistics (NA)", labels=labels)
+        yield FailedResult(benchmark=name, status="no statistics (NA)", labels=labels)
     elif benchmark.Statistics is not None and not launches:
         yield from _statistics(name, benchmark.Statistics, labels, first)
         if memory is not None:

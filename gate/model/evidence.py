@@ -61,7 +61,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Whether one task does the work of the command on both sides; None: not known."""
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
+class LevelCounts(msgspec.Struct, frozen=True, kw_only=True):
     """How many units of each level a side's value rests on."""
 
     session: int
@@ -82,7 +82,7 @@ class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
-    counts: Counts
+    counts: LevelCounts
 
 
 class Aggregate(Compared, frozen=True, kw_only=True):

@@ -227,7 +227,7 @@ class Controls(msgspec.Struct, frozen=True, kw_only=True):
         return f"{of} showed a regression where nothing differs, 2.5% do by chance"
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True):
+class ControlsProof(msgspec.Struct, frozen=True, kw_only=True):
     """What the controls of all runs of a history prove together, valid whenever it is read."""
 
     runs: int

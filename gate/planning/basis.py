@@ -25,7 +25,7 @@ from gate.model import FindingMemory, Layouts, Memory, Record, Remembered, Run, 
 from gate.model.case import TYPICAL, CaseId, Center, canonical, case_id, center_of, quantile_of
 from gate.stats.centers import FEWEST_PAIRS, needed_values
 from gate.stats.components import (
-    Estimated,
+    PlanComponents,
     PlannedLevel,
     Square,
     correlation_of,
@@ -38,7 +38,7 @@ from gate.stats.levels import by_session
 from gate.stats.planning import Costs, PlannedCase, build_variance
 from gate.stats.prior import prior_of
 from gate.store.learning import costs_at_treatments, costs_of
-from gate.store.memory import Costs as Spent
+from gate.store.memory import StepCosts as Spent
 from gate.words import views
 from gate.writing.phrases import listed
 
@@ -49,7 +49,7 @@ class Known(PlannedCase, frozen=True, kw_only=True, eq=False):
     metric: str
     factors: dict[str, Any]
     statistic: str
-    estimated: Estimated
+    estimated: PlanComponents
     levels: tuple[PlannedLevel, ...]
     """Those that were repeated, whose variance could be told apart."""
     builds_df: float

@@ -12,7 +12,7 @@ from gate.document import document as doc
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
-from gate.stats.planning import Optimum, Plan
+from gate.stats.planning import CheapestPlan, Optimum
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
@@ -44,16 +44,16 @@ class FindingPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class ExplainedPlan:
     """A plan and what it means."""
 
     gathered: Gathered
-    plan: Plan
+    plan: CheapestPlan
     rows: tuple[FindingPlan, ...]
     aim: str
     """What it was to reach, in words."""
     budget: float
-    instead: Plan | None
+    instead: CheapestPlan | None
     """The plan that would, without a budget."""
 
     @property
@@ -62,7 +62,7 @@ class Planned:
         return not self.plan.reached and self.instead is None
 
 
-def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
+def section(plan: CheapestPlan, budget: float, metrics: Sequence[str] | None) -> str:
     """Write the [plan] section of perfgate.toml."""
     first, last = plan.looks[0], plan.looks[-1]
     builds = str(last) if first == last else f"{{min = {first}, max = {last}}}"
@@ -78,7 +78,7 @@ def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(planned: Planned) -> doc.Document:
+def document(planned: ExplainedPlan) -> doc.Document:
     """Say everything, ending with the section to copy if a plan reaches its aim."""
     gathered, gate, known = planned.gathered, planned.gathered.config.gate, planned.gathered.known
     of = f"{plural(gathered.size, 'finding')}, confidence {format_percent(gate.confidence)}, family {gate.family}"
@@ -105,7 +105,7 @@ def document(planned: Planned) -> doc.Document:
     build = format_duration(max(c.build for c in costs.values()))
     spent = _table(f"time of a start; a build takes {build}", ["starting", "warm-up", "value"], rows)
     parts: list[doc.Part] = [doc.Items([origin], "rest"), noise, spent]
-    parts += [doc.Items(_plan(planned), "rest"), _precision(planned), *map(doc.Said, notes)]
+    parts += [doc.Items(_plan(planned), "rest"), _precision(planned), *map(doc.Statement, notes)]
     # what no plan reaches is no reason to measure the longest one again and again
     if not planned.hopeless:
         parts.append(doc.Code(section(planned.plan, planned.budget, gathered.config.plan.metrics)))
@@ -143,7 +143,7 @@ def _level(known: Known, level: PlannedLevel) -> str:
     return format_share(math.sqrt(getattr(known.estimated.components, level)))
 
 
-def _plan(planned: Planned) -> list[str]:
+def _plan(planned: ExplainedPlan) -> list[str]:
     plan = planned.plan
     counts = f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'start')} x "
     counts += f"{plural(plan.iterations, 'value')} of each"
@@ -166,7 +166,7 @@ def _plan(planned: Planned) -> list[str]:
     return [text, told]
 
 
-def _precision(planned: Planned) -> doc.Table:
+def _precision(planned: ExplainedPlan) -> doc.Table:
     known, size = [row.known for row in planned.rows], planned.gathered.size
     rows = [
         [
@@ -184,7 +184,7 @@ def _precision(planned: Planned) -> doc.Table:
     return _table(title, ["threshold", "half-width", "finds", "memory"], rows)
 
 
-def as_json(planned: Planned) -> str:
+def as_json(planned: ExplainedPlan) -> str:
     """Write a plan as JSON: what it goes by, the plan, and what it means for each finding; NaN and inf become null."""
     plan, gathered = planned.plan, planned.gathered
     return json.dumps(

@@ -13,13 +13,13 @@ from gate.decide.design import BOOTSTRAP_BUILDS, CORRELATIONS, choose
 from gate.model import UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Gathered, Known
-from gate.planning.document import POWER, FindingPlan, Planned
+from gate.planning.document import POWER, ExplainedPlan, FindingPlan
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,
+    CheapestPlan,
     Choice,
     Counts,
-    Plan,
     PlanLimits,
     PlannedCase,
     Terms,
@@ -39,7 +39,7 @@ _HARDEST = 20
 
 def planned(
     gathered: Gathered, budget: Duration | None = None, target: Share | None = None, detect: Share | None = None
-) -> Planned:
+) -> ExplainedPlan:
     """Plan for what is wanted and say what the plan means for each finding.
 
     Args:
@@ -88,10 +88,10 @@ def planned(
         aim = f"a half-width of {format_share(float(target))}"
     elif size is not None:
         aim = f"a change of {format_share(size)} (gate.detectable) {power}"
-    return Planned(gathered, plan, tuple(rows), aim, limit, instead)
+    return ExplainedPlan(gathered, plan, tuple(rows), aim, limit, instead)
 
 
-def advised(gathered: Gathered) -> Plan | None:
+def advised(gathered: Gathered) -> CheapestPlan | None:
     """Return the cheapest plan that reaches what a gate needs to be green, within the budget if there is one that does.
 
     It is asked of every report that is inconclusive, so it takes no more time than it must: only the findings that are
@@ -109,7 +109,7 @@ def advised(gathered: Gathered) -> Plan | None:
 
 def _search(
     gathered: Gathered, aims: Sequence[tuple[Aim, ...]], budget: float, *, early: bool
-) -> tuple[list[PlannedCase], Plan, Plan | None]:
+) -> tuple[list[PlannedCase], CheapestPlan, CheapestPlan | None]:
     """Return what is planned for, the plan, and where that misses its aims the one that would not without a budget."""
     if gathered.untimed:
         raise UserError(f"{gathered.origin}: has no durations for the starts of {gathered.untimed[0]}")
@@ -137,7 +137,7 @@ def _search(
         )
     instead = None if plan.reached else cheapest(cases, terms, PlanLimits(budget=None, early=early))
 
-    def longer(plan: Plan) -> Plan:
+    def longer(plan: CheapestPlan) -> CheapestPlan:
         # with what a run takes whatever its counts
         return msgspec.structs.replace(plan, most=plan.most + gathered.once, expected=plan.expected + gathered.once)
 

@@ -31,7 +31,7 @@ from gate.config.rules import (
 from gate.config.schema import to_tables
 from gate.config.shards import JobPart, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.study import Study
-from gate.config.treatments import Planned, baseline
+from gate.config.treatments import PlannedTreatment, baseline
 from gate.config.types import Builds, Config
 from gate.model import SIDES, Memory, Record, Run, Side, Turn, UserError
 from gate.model.case import quantile_of
@@ -62,7 +62,7 @@ class JobTreatments:
     """The treatments that a job measures, and the study that says what they are; none: every factor stays as it is."""
 
     study: Study | None
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedTreatment, ...]
 
     def with_baseline(self, settings: Settings) -> Settings:
         """Give every factor that is not varied its first setting, so that what its commands say can be run."""

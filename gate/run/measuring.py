@@ -38,7 +38,7 @@ from gate.words.reports import commit
 from harness.errors import LockError
 from harness.host.fitness.counters import state
 from harness.host.fitness.examination import standing_problems
-from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
+from harness.host.lock import LockHolder, NotFreeError, host_lock, lock_file
 from harness.loop.measure import Append, Loop, MeasuredRounds
 from harness.loop.turns import Lengths, Turns
 from harness.process.budget import Budget
@@ -329,7 +329,7 @@ class Measuring:
         if self._holding:
             return
         command = " ".join(["perfgate", *sys.argv[1:2]])
-        claim = Claim.own(command, job.run.id or "", job.project.repository.project, job.out)
+        claim = LockHolder.own(command, job.run.id or "", job.project.repository.project, job.out)
         path, wait = lock_file(os.environ), self.waits(job)
         self._held.enter_context(host_lock(claim, path, wait=wait, waiting=WaitingLines(self._say, wait)))
         self._holding = True

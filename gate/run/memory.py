@@ -32,7 +32,7 @@ from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
 from gate.store.history_records import FolderStore, proof_of
 from gate.store.learning import learn, setup_of, setups_of
-from gate.store.memory import Costs, HistoryError, MemoryEntry, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.memory import HistoryError, MemoryEntry, Session, Sessions, Setup, StepCosts, folder_of, is_ref
 from gate.store.ref import RefStore
 from harness.errors import SourceError
 from harness.source.git import Access, Git, authorised, git_of
@@ -91,7 +91,7 @@ def project_name(repository: Repository) -> str:
 
 def recall_memory(
     option: Path | None, project: Project, host: Mapping[str, object]
-) -> tuple[Memory | None, dict[str, Costs]]:
+) -> tuple[Memory | None, dict[str, StepCosts]]:
     """Return what is remembered of a project's findings on a host, None for nothing; and what each benchmark costs.
 
     Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up.

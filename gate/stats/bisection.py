@@ -119,7 +119,7 @@ def posterior(prior: Sequence[float], measured: Collection[CommitRounds], same: 
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class VisitCosts:
     """Seconds of what a visit takes."""
 
     visit: float
@@ -166,7 +166,7 @@ def information(before: Array, distance: Array) -> Array:
 
 
 def next_visit(
-    found: Posterior, costs: Costs, measurable: Collection[int], rounds_of: Mapping[int, int]
+    found: Posterior, costs: VisitCosts, measurable: Collection[int], rounds_of: Mapping[int, int]
 ) -> Visit | None:
     """Return the visit that gives most information a second; None: no commit can be measured that tells anything.
 

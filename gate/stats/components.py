@@ -95,7 +95,7 @@ class Square(msgspec.Struct, frozen=True):
     """Units of the level below in each unit, by which the variance below is divided in s2; 1 at the lowest level."""
 
 
-class Estimated(msgspec.Struct, frozen=True):
+class PlanComponents(msgspec.Struct, frozen=True):
     """What planning goes by: components without negative ones, and how they came about."""
 
     components: Components
@@ -105,7 +105,7 @@ class Estimated(msgspec.Struct, frozen=True):
     """The levels that add nothing, whose T2 was not above 0: they are left out and the others estimated again."""
 
 
-def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float = 0.0) -> Estimated:
+def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float = 0.0) -> PlanComponents:
     """Estimate the components from S2 per level; a level that adds nothing is dropped and the rest estimated again.
 
     Dropping a level pools its S2 with that of the level below by their degrees, which on balanced data is what K&J do
@@ -133,7 +133,7 @@ def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float 
     components = Components(
         by_level.get("iteration", 0.0), by_level.get("execution", 0.0), by_level.get("build", 0.0), correlation
     )
-    return Estimated(components, tuple(signed), tuple(dropped))
+    return PlanComponents(components, tuple(signed), tuple(dropped))
 
 
 def _components(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float) -> list[tuple[PlannedLevel, float]]:

@@ -266,7 +266,7 @@ class PlanLimits(msgspec.Struct, frozen=True):
     """Whether it may stop early."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class CheapestPlan(msgspec.Struct, frozen=True):
     """Counts for all benchmarks."""
 
     looks: tuple[int, ...]

@@ -44,7 +44,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """What else the values depend on, where it is not as by default: perturbations, service, load, processors."""
 
 
-class Costs(msgspec.Struct, frozen=True, kw_only=True):
+class StepCosts(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that one step of a finding's benchmark takes; None: not known."""
 
     build: float | None
@@ -91,7 +91,7 @@ class Learned(OfCase, frozen=True, kw_only=True):
 
     setup: Setup
     remembered: Remembered
-    costs: Costs
+    costs: StepCosts
 
 
 class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):

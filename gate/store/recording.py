@@ -24,7 +24,7 @@ from gate.model.case import case_id
 from gate.model.history import Change, HistoryRecord, Machine, PastSide, Spread
 from gate.model.profile import Profile, Unprofiled
 from gate.stats.fixed_sessions import effect
-from gate.stats.ratio import LogPair, MeanPair, Rounded
+from gate.stats.ratio import LogPair, MeanPair, RoundedRatio
 from gate.store.history_records import is_sha
 from gate.store.ref import Git
 from gate.units import nominal_gib
@@ -179,7 +179,7 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
         spreads = variances(each)
         case, statistic = each.subject.case, each.subject.statistic
         finding, decisive = findings[case_id(case, statistic)]
-        if not isinstance(each.ratio, (MeanPair, LogPair, Rounded)):
+        if not isinstance(each.ratio, (MeanPair, LogPair, RoundedRatio)):
             raise TypeError(type(each.ratio).__name__)
         change = effect(each.ratio.logs)
         known = change.df is not None and not each.reduced.trouble

@@ -59,14 +59,14 @@ def extent(finding: Finding) -> Extent:
     return Extent(_log(ratio.estimate), _log(ratio.low), _log(ratio.high), threshold)
 
 
-class Scale(msgspec.Struct, frozen=True):
+class BarScale(msgspec.Struct, frozen=True):
     """The logarithms of the ratios at both ends of a bar; no change is between them."""
 
     low: float
     high: float
 
 
-def scale(findings: Iterable[Finding]) -> Scale:
+def scale(findings: Iterable[Finding]) -> BarScale:
     """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
     found = list(map(extent, findings))
     limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
@@ -85,7 +85,7 @@ def scale(findings: Iterable[Finding]) -> Scale:
         # the threshold stays as wide as two cells of a common bar
         low, high = min(low, max(_BOTH / 2, _BOTH - high)), min(high, max(_BOTH / 2, _BOTH - low))
     low, high = max(low, least[0]), max(high, least[1])
-    return Scale(max(_rounded(-low * limit), -_FARTHEST), min(_rounded(high * limit), _FARTHEST))
+    return BarScale(max(_rounded(-low * limit), -_FARTHEST), min(_rounded(high * limit), _FARTHEST))
 
 
 def _rounded(end: float) -> float:
@@ -97,7 +97,7 @@ def _rounded(end: float) -> float:
     return end if end < 0 and change >= 1 else math.log1p(math.copysign(change, end))
 
 
-def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
+def bar(finding: Finding, on: BarScale, width: int, blank: str = " ") -> str:
     """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
     ratio, of = finding.ratio, extent(finding)
     zero = _cell(0.0, on, width)
@@ -132,7 +132,7 @@ def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
     return "".join(cells)
 
 
-def ends(on: Scale, width: int, blank: str = " ") -> str:
+def ends(on: BarScale, width: int, blank: str = " ") -> str:
     """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3%   │     +26%"."""
     low, high = (amounts.changed(math.exp(end)).replace(".0%", "%") for end in (on.low, on.high))
     zero = _cell(0.0, on, width)
@@ -146,7 +146,7 @@ def legend(quote: str = "") -> str:
     return f"{quote}{whole}{quote} interval and change, {quote}{zone}{quote} threshold on both sides of no change"
 
 
-def _cell(at: float, on: Scale, width: int) -> int:
+def _cell(at: float, on: BarScale, width: int) -> int:
     share = (at - on.low) / (on.high - on.low)
     return min(max(math.floor(share * width), 0), width - 1)
 

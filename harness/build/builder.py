@@ -17,8 +17,8 @@ from gate.config import treatments
 from gate.config.commands import by_hand
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
-from harness.build.cache import About, BuildCache, name_of
-from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts
+from harness.build.cache import BuildCache, KeptBuild, name_of
+from harness.build.changed_files import ArtifactError, Artifacts, ProjectPlace, Watch, hash_artifacts
 from harness.build.conditions import Conditions, Standing
 from harness.build.functions import layout_of
 from harness.build.work import Recording, State, WantedBuild, Works, variant_name
@@ -90,7 +90,7 @@ class TreeBuilder:
             if saved >= _WORTH and not made.needs_git:
                 self._trees.project(side)
                 seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
-                about = About(made.full, made.ordered, begun, seconds)
+                about = KeptBuild(made.full, made.ordered, begun, seconds)
                 with budget.timed("keep"):
                     self._cache.keep(key, self._trees.made(side).place, self._works.links(wanted.tree), about)
         may_lack_git = wanted.recipe.table.git == "auto" and state.exited and not (state.built or state.with_git)
@@ -182,7 +182,7 @@ class TreeBuilder:
         sandboxed = self._conditions.sandbox.environment(wanted.side)
         return name_of(files, table, wanted.recipe.environment, place, sandboxed)
 
-    def known(self, side: Side) -> About | None:
+    def known(self, side: Side) -> KeptBuild | None:
         """Return what is known of the first build of a side that later runs find; None: they find none."""
         key = self._key(self._wanted(side, 0, 0, {}))
         return None if key is None or self._cache is None else self._cache.about(key)
@@ -192,7 +192,7 @@ class TreeBuilder:
         cache, links = self._cache, self._works.links(wanted.tree)
         if cache is None:
             return False
-        found: list[About] = []
+        found: list[KeptBuild] = []
 
         def copy(place: Path) -> bool:
             about = cache.take(key, place, links)
@@ -248,7 +248,7 @@ class TreeBuilder:
         layout = layout_of(project.open, [*hashes])
         return msgspec.structs.replace(built, artifacts=hashes, sizes=made.sizes, layout=layout)
 
-    def _artifacts(self, wanted: WantedBuild, project: Project) -> list[str]:
+    def _artifacts(self, wanted: WantedBuild, project: ProjectPlace) -> list[str]:
         """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""
         table = wanted.recipe.table
         if table.artifacts is not None or table.command is None:

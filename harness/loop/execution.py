@@ -16,7 +16,7 @@ import msgspec
 
 from gate.config import treatments
 from gate.config.commands import by_hand, mentions
-from gate.config.treatments import Planned
+from gate.config.treatments import PlannedTreatment
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
 from gate.model import SIDES, Execution, Failure, Metric, Side
@@ -91,7 +91,7 @@ class Executions:
 
     def __init__(
         self, conditions: Conditions, instruments: Mapping[str, Instrument], iterations: int,
-        planned: Sequence[Planned] = (), hint: Hint = no_hint,
+        planned: Sequence[PlannedTreatment] = (), hint: Hint = no_hint,
     ) -> None:  # fmt: skip
         self.conditions = conditions
         self.hint = hint

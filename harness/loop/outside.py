@@ -31,7 +31,7 @@ from harness.loop.execution import Executions
 from harness.loop.proof import changed_above, is_hosts
 from harness.loop.schedule import BuildStep, ExecutionStep
 from harness.sandbox.home import Reach
-from harness.source.differences import Facts
+from harness.source.differences import FileFacts
 from harness.trace.trace import tracing
 from harness.trace.watcher import Accesses
 
@@ -78,7 +78,7 @@ class Outside:
         self._benchmarks = benchmarks
         self._begun = begun
         self._met: dict[tuple[str, Tree], list[str]] = {}
-        self._facts = Facts(timeless=True)
+        self._facts = FileFacts(timeless=True)
         self._known: dict[str, _Known] = {}
         """By absolute path, or by the tool and the name of an image."""
         self._left: dict[Tree, dict[str, str]] = {}

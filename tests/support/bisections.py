@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from gate.stats.bisection import ENOUGH, CommitRounds, Costs, executions_for, next_visit, posterior
+from gate.stats.bisection import ENOUGH, CommitRounds, VisitCosts, executions_for, next_visit, posterior
 from gate.stats.power import needed
 from gate.stats.sequential import spending
 
@@ -58,7 +58,7 @@ def search(
         2 * EXECUTION**2, 2 * LATER, 2.0, EXECUTIONS,
     )  # fmt: skip
     noise = math.sqrt(2 * (builds**2 + EXECUTION**2 / executions))
-    costs = Costs(VISIT, FIRST, 2 * (LATER + executions))
+    costs = VisitCosts(VISIT, FIRST, 2 * (LATER + executions))
     while True:
         found = posterior([1.0] * commits, [_measured(commit, values) for commit, values in seen.items()])
         visit = (

@@ -41,7 +41,7 @@ class MeasuringError(UserError):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CommitSeen:
     """What the measurements of one commit against good say."""
 
     ratios: tuple[float, ...]
@@ -60,17 +60,17 @@ class Seen:
         return CommitRounds(commit, len(values), mean, float(((values - mean) ** 2).sum()))
 
 
-def seen_in(folder: Path, case: CaseId) -> Seen:
+def seen_in(folder: Path, case: CaseId) -> CommitSeen:
     """Read what a folder holds of a case; nothing where nothing was measured yet. Raises UserError: a bad line."""
     inputs = read_inputs([str(folder)]) if (folder / MEASUREMENTS).is_file() else None
     config = config_of(run_of(inputs.records)) if inputs is not None else None
     if inputs is None or config is None:
-        return Seen((), same=False, failure=None, folder=folder)
+        return CommitSeen((), same=False, failure=None, folder=folder)
     evidence = gather(inputs.records, config, measured=config)
     found = next((each for each in evidence.cases if case_id(each) == case._replace(statistic="")), None)
     ratios = ratios_of(found, case.statistic) if found is not None else ()
     failures = [each for each in evidence.failures if each.kind != "missing" or not ratios]
-    return Seen(ratios, bool(evidence.identical) and found is None, failures[0] if failures else None, folder)
+    return CommitSeen(ratios, bool(evidence.identical) and found is None, failures[0] if failures else None, folder)
 
 
 def ratios_of(case: Case, statistic: str) -> tuple[float, ...]:

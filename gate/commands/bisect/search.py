@@ -18,9 +18,9 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.bisect.against_good import (
     ENDS,
+    CommitSeen,
     Gated,
     MeasuringError,
-    Seen,
     Visited,
     note,
     seen_in,
@@ -34,7 +34,7 @@ from gate.run.job import Job, now, prepare
 from gate.run.measuring import Measuring
 from gate.run.project import Project, with_head
 from gate.run.run_folder import records_of
-from gate.stats.bisection import ENOUGH, Costs, Posterior, Visit, entropy, next_visit, posterior, sets_of
+from gate.stats.bisection import ENOUGH, Posterior, Visit, VisitCosts, entropy, next_visit, posterior, sets_of
 from gate.store.learning import costs_of
 from gate.words.failures import title
 from harness.errors import SourceError
@@ -192,7 +192,7 @@ class Search:
     """Spent so far, the gate over both ends included."""
     rounds: int = 0
     """After that gate."""
-    seen: dict[int, Seen] = field(default_factory=dict)
+    seen: dict[int, CommitSeen] = field(default_factory=dict)
     """By number, from 1."""
     unmeasurable: dict[int, str] = field(default_factory=dict)
     overheads: list[float] = field(default_factory=list)
@@ -253,7 +253,7 @@ class Search:
         hardly = [n for n in every if self.commits[n - 1].inert]
         spared = sum(float(stand.found.culprits[n - 1]) for n in hardly) < _SUSPECT / 2
         measurable = [n for n in every if not (spared and n in hardly)] or every
-        costs = Costs(float(np.mean(self.overheads or [_OVERHEAD])), self.building, self.round)
+        costs = VisitCosts(float(np.mean(self.overheads or [_OVERHEAD])), self.building, self.round)
         rounds_of = {number: len(seen.ratios) for number, seen in self.seen.items()}
         return next_visit(stand.found, costs, measurable, rounds_of)
 

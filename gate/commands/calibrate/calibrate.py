@@ -19,7 +19,7 @@ from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.decide.estimates import asked_of
 from gate.document import terminal
-from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Said, Table
+from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Statement, Table
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.evidence.records import DEFAULT_FOLDER
@@ -39,7 +39,7 @@ from gate.run.run_folder import records_of
 from gate.stats.components import estimate, squares_of
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
 from gate.store.learning import learn, setups_of
-from gate.store.memory import Costs, HistoryError, Learned, Session, Sessions, Setup
+from gate.store.memory import HistoryError, Learned, Session, Sessions, Setup, StepCosts
 from gate.units import Duration, format_duration, format_number, format_share, plural
 from gate.words import failures, reports
 from gate.words.failures import title
@@ -177,7 +177,7 @@ class Calibrated(OfCase, frozen=True, kw_only=True):
     round: float | None
     """Of the difference of a round, which decides; both relative to the mean."""
     df: float | None
-    costs: Costs
+    costs: StepCosts
     remembered: Remembered
 
 
@@ -311,7 +311,7 @@ def document(calibration: Calibration, folder: str) -> Document:
         tool="perfgate calibrate",
         title="Calibration",
         sections=[
-            [Said(headline(calibration))],
+            [Statement(headline(calibration))],
             [Facts(list(_measured(calibration)))],
             [Items(failed[:10], "caution")],
             _noise(calibration),

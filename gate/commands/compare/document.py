@@ -48,7 +48,7 @@ def document_of(table: CompareTable) -> doc.Document:
             doc.Items(table.told, "told"),
             doc.Items(table.cautions, "caution"),
         ],
-        [doc.Said(f"nothing to compare: {table.nothing}" if table.nothing else "", "error")],
+        [doc.Statement(f"nothing to compare: {table.nothing}" if table.nothing else "", "error")],
     ]
     sections += [[_block(rows, table, reading)] for rows in table.blocks]
     sections += [

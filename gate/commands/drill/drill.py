@@ -259,7 +259,7 @@ def _read_workflows(options: Options, out: TextIO) -> int:
     found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
     headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} could swallow a verdict"
     told = [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found if not options.quiet]
-    parts: list[doc.Part] = [doc.Said(headline), doc.Items(told, "told")]
+    parts: list[doc.Part] = [doc.Statement(headline), doc.Items(told, "told")]
     shown = doc.Document("perfgate drill", headline, [parts], "in --json", "")
     _print(options, out, {"held": not found, "swallows": msgspec.to_builtins(found)}, shown)
     return Exit.REGRESSION if found else Exit.PASS
@@ -349,7 +349,7 @@ def document(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bo
         whys += [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []
         whys += [f"{listed(rest)}: {means} {report}"] if rest else []
     table = doc.Table("", "", head, [doc.Row([*map(doc.Cell, row)]) for row in rows])
-    parts: list[doc.Part] = [doc.Said(headline)]
+    parts: list[doc.Part] = [doc.Statement(headline)]
     parts += [] if quiet else [table, doc.Facts(meant), doc.Items(whys, "rest")]
     return doc.Document("perfgate drill", headline, [[part] for part in parts], "in --json", "")
 

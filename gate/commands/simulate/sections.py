@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gate.commands.simulate.draws import CaseNoise
-from gate.commands.simulate.studies import AnyStudy, Counts, Results, Study
+from gate.commands.simulate.studies import AnyStudy, Results, Study, Tally
 from gate.document.terminal import Column, table
 from gate.writing.plain import wrap
 
-C = TypeVar("C", bound=Counts)
+C = TypeVar("C", bound=Tally)
 
 
 @dataclass(frozen=True, slots=True)

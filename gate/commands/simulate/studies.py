@@ -44,7 +44,7 @@ EARLY = 6
 VERDICTS: tuple[Verdict, ...] = ("regression", "improvement", "unchanged", "no-sign", "inconclusive")
 
 
-class Counts:
+class Tally:
     """Numbers that add up; a base of frozen dataclasses of arrays and integers."""
 
     def __add__(self, other: Self) -> Self:
@@ -52,7 +52,7 @@ class Counts:
         return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))  # type: ignore[arg-type]
 
 
-C_co = TypeVar("C_co", bound=Counts, covariant=True)
+C_co = TypeVar("C_co", bound=Tally, covariant=True)
 
 
 class Study(Protocol[C_co]):
@@ -161,7 +161,7 @@ class Comparisons:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ComparisonCounts(Counts):
+class ComparisonCounts(Tally):
     """Of comparisons, each of shape (findings,): those covered and bounded, and the sum of half-widths."""
 
     comparisons: Array
@@ -238,7 +238,7 @@ class Reports:
         return ReportCounts(n, failed, early, verdicts, not_worse, rounds, built)
 
 
-class Decided(NamedTuple):
+class CaseResult(NamedTuple):
     """What became of a case."""
 
     verdict: Verdict
@@ -247,7 +247,7 @@ class Decided(NamedTuple):
     """After which it took no more."""
 
 
-def decided(evidence: Evidence, rules: Rules) -> list[Decided]:
+def decided(evidence: Evidence, rules: Rules) -> list[CaseResult]:
     """Judge a report as gate.decide does, and leave out its words."""
     policy = policy_of(rules)
     subjects = subjects_of(evidence, policy)
@@ -260,12 +260,12 @@ def decided(evidence: Evidence, rules: Rules) -> list[Decided]:
         chosen = chosen or next(each for each in views if each.subject.sharp)
         verdict = verdict_of(chosen, None, design).change
         not_worse = chosen.position.not_worse and verdict != "regression"
-        found.append(Decided(verdict, not_worse, rules.looks[chosen.look]))
+        found.append(CaseResult(verdict, not_worse, rules.looks[chosen.look]))
     return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReportCounts(Counts):
+class ReportCounts(Tally):
     """Of reports: those that fail; per case (shape (cases,)) the findings of each kind and the rounds they took."""
 
     reports: int
@@ -310,17 +310,17 @@ class ReportCounts(Counts):
 
 # --- on all cores -----------------------------------------------------------------------------------------------------
 
-AnyStudy = Study[Counts]
+AnyStudy = Study[Tally]
 _Chunk = tuple[AnyStudy, int, int]
 """Part of a study: its number, and of how many draws."""
-C = TypeVar("C", bound=Counts)
+C = TypeVar("C", bound=Tally)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """The counts of the studies that were run."""
 
-    counts: Mapping[AnyStudy, Counts]
+    counts: Mapping[AnyStudy, Tally]
 
     def of(self, study: Study[C]) -> C:
         """Return the counts of one study."""
@@ -341,7 +341,7 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
         size = min(study.chunk, total)
         chunks += [(study, k, min(size, total - start)) for k, start in enumerate(range(0, total, size))]
     live, begin = Live(progress), time.monotonic()
-    found: dict[AnyStudy, Counts] = {}
+    found: dict[AnyStudy, Tally] = {}
     # more processes than cores make nothing faster
     workers = min(cores or usable_cores(), usable_cores(), len(chunks))
     for done, ((study, *_), counts) in enumerate(zip(chunks, _run(chunks, seed, workers), strict=True), 1):
@@ -356,7 +356,7 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
     return Results(found)
 
 
-def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:
+def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Tally]:
     if workers <= 1:
         yield from map(partial(_one, seed), chunks)
         return
@@ -383,7 +383,7 @@ def _become_worker() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _one(seed: int, chunk: _Chunk) -> Counts:
+def _one(seed: int, chunk: _Chunk) -> Tally:
     study, index, n = chunk
     # named by what it is, so that another study more or less changes no other
     name = zlib.crc32(repr(study).encode())

@@ -18,7 +18,7 @@ from gate.commands.study.plan import document, introduction, warnings_of
 from gate.config.config_text import Path as Key
 from gate.config.rules import is_single
 from gate.config.shards import JobPart, part_of, refuse_other_part
-from gate.config.treatments import Planned, bound_runners, bound_sessions, measured_by, shares_of
+from gate.config.treatments import PlannedTreatment, bound_runners, bound_sessions, measured_by, shares_of
 from gate.document import terminal
 from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
 from gate.evidence.runs import config_of
@@ -158,7 +158,7 @@ def prepare_study(
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 
 
-def _here(design: experiment.Experiment, options: StudyOptions, part: JobPart | None) -> tuple[Planned, ...]:
+def _here(design: experiment.Experiment, options: StudyOptions, part: JobPart | None) -> tuple[PlannedTreatment, ...]:
     runners = bound_runners(design.study)
     # what a workflow passes on is empty where a job has no runner of its own
     runner = options.runner or None

@@ -186,7 +186,7 @@ def cautions(response: study.Response) -> list[str]:
     ]
 
 
-def checks(response: study.Response) -> list[study.Check]:
+def checks(response: study.Response) -> list[study.ModelCheck]:
     """Return all checks of a response."""
     return [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]
 

@@ -17,11 +17,11 @@ from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import (
     About,
     Adapter,
-    Aggregate,
-    Failed,
+    FailedResult,
     Format,
     LeftOut,
     ProcessValues,
+    ToolAggregate,
     checked,
     told_apart,
 )
@@ -33,8 +33,8 @@ OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
 _OURS = re.compile(r'\{"type": ?"[a-z]')
 """How lines of measurements begin; other tools have types of their own."""
-R = TypeVar("R", ProcessValues, Aggregate, Failed)
-N = TypeVar("N", bound=ProcessValues | Failed)
+R = TypeVar("R", ProcessValues, ToolAggregate, FailedResult)
+N = TypeVar("N", bound=ProcessValues | FailedResult)
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
 """Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
@@ -53,13 +53,13 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     format: Format
     about: About
     measured: list[ProcessValues]
-    aggregates: list[Aggregate]
-    failed: list[Failed]
+    aggregates: list[ToolAggregate]
+    failed: list[FailedResult]
     left_out: list[str]
     """Of what was left out or read in part, what and where."""
 
     @property
-    def results(self) -> list[ProcessValues | Aggregate | Failed]:
+    def results(self) -> list[ProcessValues | ToolAggregate | FailedResult]:
         """What it says of benchmarks."""
         return [*self.measured, *self.aggregates, *self.failed]
 
@@ -216,7 +216,7 @@ def _read(source: Source, own: Adapter) -> Reading:
                 reading.left_out.append(result.status)
             elif isinstance(result, ProcessValues):
                 reading.measured.append(result)
-            elif isinstance(result, Aggregate):
+            elif isinstance(result, ToolAggregate):
                 reading.aggregates.append(result)
             else:
                 reading.failed.append(result)
@@ -237,7 +237,7 @@ def named_alike(readings: Sequence[Reading]) -> list[Reading]:
     found: Counter[str] = Counter()
     certain: set[str] = set()
     for reading in readings:
-        own: list[ProcessValues | Failed] = [*reading.measured, *reading.failed]
+        own: list[ProcessValues | FailedResult] = [*reading.measured, *reading.failed]
         found.update({r.benchmark or "" for r in own} | {r.otherwise[0] for r in own if r.otherwise})
         certain |= {r.benchmark for r in reading.measured if r.otherwise is None}
     return [_named_as(reading, found, certain) for reading in readings]
@@ -261,7 +261,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
             return each
         other, labels = each.otherwise
         # what failed may stand under its bare name, whatever ends the others
-        alone = isinstance(each, Failed) and found[other] > found[each.benchmark or ""]
+        alone = isinstance(each, FailedResult) and found[other] > found[each.benchmark or ""]
         if not alone and _ending(each) not in whole:
             return each
         return msgspec.structs.replace(each, benchmark=other, labels=labels, otherwise=None)
@@ -271,7 +271,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
     )
 
 
-def _ending(each: ProcessValues | Failed) -> str:
+def _ending(each: ProcessValues | FailedResult) -> str:
     return each.otherwise[0].removeprefix(each.benchmark or "") if each.otherwise else ""
 
 

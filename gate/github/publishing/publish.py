@@ -21,7 +21,7 @@ from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import LEFT, Marker, Posted, Relation, Stamp, publish_comment, stamp_on
 from gate.github.event import Event
-from gate.github.publishing.asked import Asked
+from gate.github.publishing.asked import AskedPull
 from gate.github.publishing.outcome import GateEnd
 from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
@@ -63,7 +63,7 @@ class Publication:
     status: bool
     stamp: Stamp
     """Of this state of the gate."""
-    asked: Asked | None = None
+    asked: AskedPull | None = None
     """The request that this answers."""
 
 
@@ -152,7 +152,7 @@ def body(publication: Publication) -> str:
     return asked + _text(publication.outcome, LONGEST_ANSWER)
 
 
-def asked_line(asked: Asked) -> str:
+def asked_line(asked: AskedPull) -> str:
     """Say what was asked, and of which commit."""
     return f"{code(asked.words.said, 300)} of {code(asked.pull.head_sha[:10])}"
 
@@ -163,7 +163,7 @@ def answering(event: Event) -> Stamp:
     return Stamp(run=run, attempt=attempt, by_run=run, by_attempt=attempt, job="ask", use="ask")
 
 
-def answer_marker(asked: Asked, event: Event) -> Marker:
+def answer_marker(asked: AskedPull, event: Event) -> Marker:
     """Mark the one comment that answers a request."""
     return Marker(f"ask-{asked.key}", asked.pull.head_sha, answering(event))
 

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from gate.decide.importance import MOST, plain
 from gate.document.document import Figure
-from gate.model import SIDES, Case, Counts, Finding, Level, QuantileCurve, Report, Sample, Side, Variance, Verdict
+from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Side, Variance, Verdict
 from gate.model.case import CaseId, case_id, shown
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
@@ -271,7 +271,7 @@ def level_rows(finding: Finding) -> dict[Side, list[tuple[Level, Cells | None]]]
     return {side: [(level, own.get(level)) for level in levels] for side, own in found.items()} if levels else {}
 
 
-def _shares(variances: Sequence[Variance], counts: Counts | None = None) -> dict[Level, float]:
+def _shares(variances: Sequence[Variance], counts: LevelCounts | None = None) -> dict[Level, float]:
     """Give each level its part, the highest first; nothing where a level is not known or nothing varies.
 
     counts: of the variance of the mean, in which a level has T2 over its count; None: of one value.
@@ -289,7 +289,7 @@ def _shares(variances: Sequence[Variance], counts: Counts | None = None) -> dict
     return {level: size / total for level, size in sizes.items()}
 
 
-def _of_levels(variances: Sequence[Variance], counts: Counts) -> dict[Level, Cells]:
+def _of_levels(variances: Sequence[Variance], counts: LevelCounts) -> dict[Level, Cells]:
     of_value, of_mean = _shares(variances), _shares(variances, counts)
     return {
         item.level: [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, Spread
+from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, SpreadTest
 from gate.stats.centers import needed_values, type8
 from gate.stats.design.aliases import aliases, saturated
 from gate.stats.design.coding import DEPENDENT, Coded, CodedDesign, coded, lay_out
@@ -146,7 +146,7 @@ def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Claim]:
     ]
 
 
-def of_spread(found: Sequence[Spread]) -> list[Claim]:
+def of_spread(found: Sequence[SpreadTest]) -> list[Claim]:
     """Return the factors whose settings may differ in variance: by both tests, since each is misled by something."""
     return [
         Claim(term=s.factor, statistic="spread", weight=QUANTILE, p=max(s.levene_p, s.f_p))

@@ -19,7 +19,7 @@ from gate.model.study import Diagnostics, Effect, Factor, LinearModel, Residual,
 from gate.stats.design.aliases import ROUNDING, Aliases, Factors, Fit, aliases, least_squares, without_aliased
 from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.layers import Layers
-from gate.stats.design.model_checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
+from gate.stats.design.model_checks import AssumptionTest, equal_variance, judged, lack_of_fit, normality, untested
 from gate.stats.design.strata import ErrorTerm, Strata, Sum, explained, stratified
 from gate.stats.rounding import Array, Ints
 from gate.stats.sequential import holm
@@ -264,7 +264,7 @@ DRIFT = 0.25
 UNKNOWN = "the file does not say in which order it was measured"
 
 
-def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> Finding:
+def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> AssumptionTest:
     """Test a straight line over the order of the run, one slope for all sessions, beside the terms of the model.
 
     It finds 2 residual standard deviations over 40 units in 81% of studies. shares: whether a share of the mean says
@@ -289,7 +289,7 @@ def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> Finding:
     amount = f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if shares and fit.location > 0 else ""
     said = f"from the first execution to the last by {amount}{abs(deviations):.1f} residual sd"
     way = "up" if change > 0 else "down"
-    return Finding(
+    return AssumptionTest(
         name=name,
         statistic=t,
         df=(float(df),),

@@ -21,7 +21,7 @@ from gate.model.study import (
     PercentRow,
     RankTest,
     Setting,
-    Spread,
+    SpreadTest,
     Stratum,
     Varies,
 )
@@ -170,7 +170,7 @@ Group = Sequence[TreatmentCell]
 """The treatments with one setting of a factor."""
 
 
-def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
+def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[SpreadTest]:
     """Compare the variances of each factor's settings, at each combination of the others and over all of them.
 
     For two settings the variance ratio second/first with its two-sided F test, which takes values for normal; for two
@@ -191,7 +191,7 @@ def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
             compared.append(({}, [[cell for cell in of if cell.codes[k] == code] for code in codes]))
         for at, groups in compared:
             ratio, p = variance_ratio(*groups) if len(groups) == 2 else (None, None)
-            found.append(Spread(factor=factor.name, at=at, ratio=ratio, f_p=p, levene_p=brown_forsythe(groups)))
+            found.append(SpreadTest(factor=factor.name, at=at, ratio=ratio, f_p=p, levene_p=brown_forsythe(groups)))
     return found
 
 

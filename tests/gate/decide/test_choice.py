@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from gate.config.types import Builds, BuildTable, Config, Gate, Interval, Plan
-from gate.decide.design import Choice, choose
+from gate.decide.design import IntervalChoice, choose
 from gate.model import Layouts
 from gate.planning.plan import terms_of
 from gate.stats.planning import Components, Costs, PlannedCase
@@ -18,29 +18,29 @@ CASE = PlannedCase("a", Components(1e-4, 1e-4, 1e-4), Costs(1, 1, 1, 1), 0.03, (
 @pytest.mark.parametrize(
     ("rounds", "size", "layouts", "expected"),
     [
-        (12, 20, "common", Choice("paired", shares=True)),
+        (12, 20, "common", IntervalChoice("paired", shares=True)),
         # an unpaired interval of four builds could call nothing at all
-        (4, 20, "common", Choice("paired", shares=True)),
-        (3, 5, "common", Choice("paired", shares=True)),
-        (12, 4, "common", Choice("paired", shares=False)),
-        (4, 1, "common", Choice("paired", shares=False)),
-        (4, 4, "common", Choice("paired", shares=False)),
-        (12, 20, "independent", Choice("paired", shares=False)),
-        (5, 20, "independent", Choice("fieller", shares=False)),
-        (12, 20, None, Choice("paired", shares=False)),
-        (5, 20, None, Choice("fieller", shares=False)),
+        (4, 20, "common", IntervalChoice("paired", shares=True)),
+        (3, 5, "common", IntervalChoice("paired", shares=True)),
+        (12, 4, "common", IntervalChoice("paired", shares=False)),
+        (4, 1, "common", IntervalChoice("paired", shares=False)),
+        (4, 4, "common", IntervalChoice("paired", shares=False)),
+        (12, 20, "independent", IntervalChoice("paired", shares=False)),
+        (5, 20, "independent", IntervalChoice("fieller", shares=False)),
+        (12, 20, None, IntervalChoice("paired", shares=False)),
+        (5, 20, None, IntervalChoice("fieller", shares=False)),
     ],
 )
-def test_auto(rounds: int, size: int, layouts: Layouts | None, expected: Choice) -> None:
+def test_auto(rounds: int, size: int, layouts: Layouts | None, expected: IntervalChoice) -> None:
     assert choose(Gate(), rounds, size, layouts) == expected
 
 
 def test_several_machines_and_a_remembered_correlation() -> None:
-    assert choose(Gate(), 3, 20, "common", sessions=3) == Choice("paired", shares=False)
+    assert choose(Gate(), 3, 20, "common", sessions=3) == IntervalChoice("paired", shares=False)
     fixed = Gate(sessions="fixed")
-    assert choose(fixed, 3, 20, "common", sessions=3) == Choice("paired", shares=True)
-    assert choose(fixed, 3, 4, "common", sessions=3) == Choice("paired", shares=False)
-    assert choose(fixed, 3, 20, None, sessions=3) == Choice("paired", shares=False)
+    assert choose(fixed, 3, 20, "common", sessions=3) == IntervalChoice("paired", shares=True)
+    assert choose(fixed, 3, 4, "common", sessions=3) == IntervalChoice("paired", shares=False)
+    assert choose(fixed, 3, 20, None, sessions=3) == IntervalChoice("paired", shares=False)
     # what is remembered stands for what is assumed
     assert choose(Gate(), 4, 4, "common", remembered=0.1).method == "fieller"
     assert choose(Gate(), 4, 4, "independent").method == "fieller"

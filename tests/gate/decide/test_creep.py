@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.decide.creep import Crept, crept_of, night_of
+from gate.decide.creep import CreepResult, crept_of, night_of
 from gate.decide.next_steps import next_step
 from gate.model import Commit, Finding, RatioInterval, Run, outcomes, reasons
 from gate.model.history import CaseNights, CreepRun, Night, Pin
@@ -43,7 +43,7 @@ def nights(count: int, change: float, *, pin: str = PIN.sha, first: int = 1, see
     ]  # fmt: skip
 
 
-def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any) -> Crept:
+def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any) -> CreepResult:
     """Decide a night; cases: metric and statistic, and the nights that are known of each."""
     own: dict[str, Any] = {"benchmark": "parse", "factors": {}}
     creep = CreepRun(
@@ -57,7 +57,7 @@ def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any)
     return found
 
 
-def decided(tonight: Finding, known: list[Night], **more: Any) -> Crept:
+def decided(tonight: Finding, known: list[Night], **more: Any) -> CreepResult:
     return crept(tonight, ("time", "mean", known), **more)
 
 
@@ -150,7 +150,7 @@ def test_an_entry_accepts_up_to_its_size_and_until_its_day(up_to: str, until: st
         assert (found.reason.outgrown is not None) == (up_to == "4%")
 
 
-def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> Crept:
+def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> CreepResult:
     """Tonight's active time decides, with wall time beside it; nights that each view knows."""
     other = finding(0.0)
     shown = msgspec.structs.replace(

@@ -16,7 +16,6 @@ from gate.model import (
     Better,
     Build,
     Commit,
-    Counts,
     DecidedAt,
     Evidence,
     Failure,
@@ -26,6 +25,7 @@ from gate.model import (
     Identical,
     IntervalKind,
     Level,
+    LevelCounts,
     LookFacts,
     MemoryFacts,
     MemoryUse,
@@ -55,8 +55,8 @@ from gate.model.report import SessionRatio, View
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import DependsOnMachine, Drift, EarlyStop
 
-COUNTS = Counts(session=1, build=5, execution=25, iteration=250)
-ONE_BUILD = Counts(session=1, build=1, execution=5, iteration=50)
+COUNTS = LevelCounts(session=1, build=5, execution=25, iteration=250)
+ONE_BUILD = LevelCounts(session=1, build=1, execution=5, iteration=50)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -75,7 +75,7 @@ HOSTILE = [
 ]
 
 
-def side(value: float, spread: float | None = 0.005, counts: Counts = COUNTS) -> SideSummary:
+def side(value: float, spread: float | None = 0.005, counts: LevelCounts = COUNTS) -> SideSummary:
     low, high = (None, None) if spread is None else (value * (1 - spread), value * (1 + spread))
     return SideSummary(value=value, low=low, high=high, counts=counts)
 
@@ -484,7 +484,7 @@ def metrics() -> Report:
     """Several units and directions, exact counts, quantiles, factors and unequal designs."""
     rate: dict[str, Any] = {"metric": "throughput", "unit": "1/s", "better": "higher", "value": 81_234.0, "floor": None}
     exact = interval(1.021, 0.0, method="exact")
-    few = Counts(session=1, build=4, execution=19, iteration=380)
+    few = LevelCounts(session=1, build=4, execution=19, iteration=380)
     better: Better = "higher"
     findings = [
         regressed("load", **rate, estimate=0.91),
@@ -543,7 +543,7 @@ def early() -> Report:
 
 def only_inconclusive() -> Report:
     """Nothing is clear: too few builds, too wide an interval, and one that only the number of findings holds back."""
-    few = Counts(session=1, build=3, execution=15, iteration=150)
+    few = LevelCounts(session=1, build=3, execution=15, iteration=150)
     counts = {"base": side(0.1015, counts=few), "head": side(0.1063, counts=few)}
     findings = [
         finding("parse", "inconclusive", estimate=1.041, half=0.022, reason=wide(beyond=True), more_builds=4, detectable=0.061, **counts),
@@ -662,7 +662,7 @@ def machines() -> Report:
     """Three machines, each judged by itself."""
 
     def of(base: float, head: float, ratio: RatioInterval, *changes: float | None) -> dict[str, Any]:
-        counts = Counts(session=3, build=15, execution=75, iteration=750)
+        counts = LevelCounts(session=3, build=15, execution=75, iteration=750)
         sides = {"base": side(base, counts=counts), "head": side(head, counts=counts)}
         return {**sides, "ratio": replace(ratio, method=method, df=None), "sessions": on_machines(*changes)}
 

@@ -12,8 +12,8 @@ from scipy import integrate, stats
 
 from gate.stats.bisection import (
     CommitRounds,
-    Costs,
     Posterior,
+    VisitCosts,
     entropy,
     executions_for,
     information,
@@ -25,7 +25,7 @@ from tests.support.samples import there
 from tests.support.seeds import some
 
 Floats = npt.NDArray[np.float64]
-PER_ROUND = Costs(visit=0.0, build=0.0, round=1.0)
+PER_ROUND = VisitCosts(visit=0.0, build=0.0, round=1.0)
 
 
 def measured(commit: int, given: Sequence[float] | Floats) -> CommitRounds:
@@ -118,7 +118,7 @@ def test_what_is_measured_next() -> None:
     middle = there(next_visit(flat(64), PER_ROUND, range(1, 64), {}))
     assert (middle.commit, middle.rounds) == (32, 1)
     # an expensive build is worth more rounds, and one that is kept is preferred
-    costs = Costs(visit=1.0, build=20.0, round=1.0)
+    costs = VisitCosts(visit=1.0, build=20.0, round=1.0)
     visit = there(next_visit(flat(64), costs, range(1, 64), {}))
     assert visit.seconds == 21 + visit.rounds > 22
     assert there(next_visit(flat(64), costs, range(1, 64), {29: 1})).commit == 29

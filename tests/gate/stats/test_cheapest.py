@@ -8,11 +8,11 @@ import pytest
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,
+    CheapestPlan,
     Components,
     Costs,
     Counts,
     Interval,
-    Plan,
     PlanLimits,
     PlannedCase,
     Terms,
@@ -42,7 +42,7 @@ def brute(cases: list[PlannedCase], terms: Terms, most: tuple[int, int, int]) ->
     return min(found, key=lambda pair: pair[0])
 
 
-def planned(cases: list[PlannedCase], terms: Terms, limits: PlanLimits, *, reached: bool = True) -> Plan:
+def planned(cases: list[PlannedCase], terms: Terms, limits: PlanLimits, *, reached: bool = True) -> CheapestPlan:
     plan = there(cheapest(cases, terms, limits))
     assert plan.reached == reached
     return plan

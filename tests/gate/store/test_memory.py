@@ -13,7 +13,7 @@ from msgspec import structs
 
 from gate.model import MeanSquare, Remembered
 from gate.model.history import CaseNights, Night
-from gate.store.memory import KEPT, SCHEMA, Costs, HistoryError, Learned, Session, Sessions, Setup, folder_of
+from gate.store.memory import KEPT, SCHEMA, HistoryError, Learned, Session, Sessions, Setup, StepCosts, folder_of
 
 SESSION = Session(
     id="one", created="2026-11-20T09:00:00Z", kind="calibration", project="widget",
@@ -30,7 +30,7 @@ LEARNED = Learned(
         iteration=MeanSquare(value=0.04, df=900), execution=None, build=MeanSquare(value=0.1 + 0.2, df=38),
         contrast=MeanSquare(value=1e-300, df=19),
     ),
-    costs=Costs(build=12.5, start=0.1, iteration=0.02, warmup=None),
+    costs=StepCosts(build=12.5, start=0.1, iteration=0.02, warmup=None),
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.model import Build, Commit, Cost, Counts, Finding, LookFacts, Report, Round, Turn, reasons
+from gate.model import Build, Commit, Cost, Finding, LevelCounts, LookFacts, Report, Round, Turn, reasons
 from gate.model.records import FullBuilds, FullKind
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
@@ -31,7 +31,7 @@ from gate.writing import amounts
 from tests.gate.report import examples
 from tests.support.seeds import some
 
-SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
+SESSIONS = LevelCounts(session=3, build=6, execution=30, iteration=300)
 
 
 def test_numbers_are_written_for_people() -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from gate.config.study import Setting, Study
-from gate.config.treatments import Planned
+from gate.config.treatments import PlannedTreatment
 from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Plan, Service
 from gate.model import SIDES, Build, Cut, Execution, Failure, HostState, Look, Metric, Phase, Record, Run, Side
 from gate.model.case import canonical
@@ -128,7 +128,7 @@ class Bench:
     """Benchmarks whose turns may be shorter than planned."""
 
     @property
-    def planned(self) -> Sequence[Planned]:
+    def planned(self) -> Sequence[PlannedTreatment]:
         return ()
 
     @property

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gate.config.study import SettingTable, Study
-from gate.config.treatments import Planned, spread, treatments
+from gate.config.treatments import PlannedTreatment, spread, treatments
 from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
@@ -55,7 +55,7 @@ class Bench(BenchOfGate):
     shares: Sequence[int] = ()
 
     @property
-    def planned(self) -> tuple[Planned, ...]:
+    def planned(self) -> tuple[PlannedTreatment, ...]:
         return treatments(self.study, BuildTable(command="make"))
 
     @property

@@ -18,7 +18,7 @@ from gate.commands.study.plots.styles import WIDTH, AxisScale, in_unit, letters_
 from gate.commands.study.words import Amounts
 from gate.model.study import Effect, QuantileEffects, Response
 from gate.plots import panels
-from gate.plots.panels import Look, Panel, tick_room
+from gate.plots.panels import Panel, PlotStyle, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.stats.special import ndtri
@@ -35,7 +35,7 @@ _ALIKE = 4.0
 """Panels share one scale unless the largest is so many times as high as the smallest."""
 _WIDEST = 1.5
 """So many times the height of its curves a band may add to a panel at either end."""
-_LOOK, _IID = Look(0), Look(1)
+_LOOK, _IID = PlotStyle(0), PlotStyle(1)
 Ends = tuple[float, float] | None
 
 
@@ -343,7 +343,7 @@ _MANY = 60
 _TIP = 16
 """From a point to its name."""
 _GAP = 16.0
-_QUIET, _LOUD = Look(0), Look(1)
+_QUIET, _LOUD = PlotStyle(0), PlotStyle(1)
 
 
 def half_normal(prefix: str, response: Response) -> Picture | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gate.model.study import Factor, Response, Setting
 from gate.plots import panels
-from gate.plots.panels import Array, Look, Panel, Span
+from gate.plots.panels import Array, Panel, PlotStyle, Span
 from gate.plots.picture import LETTERS, Anchor, Picture, Sheet, room
 from gate.plots.scales import Axis, Measure, measure
 from gate.units import DIMENSIONS, agree, plural
@@ -29,7 +29,7 @@ _LEGEND = 20
 # --- settings ---------------------------------------------------------------------------------------------------------
 
 
-Entry = tuple[Look, str]
+Entry = tuple[PlotStyle, str]
 """A line of a legend: a look and what it stands for."""
 
 
@@ -50,11 +50,11 @@ def codes(factor: Factor) -> dict[Setting, int]:
     return {setting: number for number, setting in enumerate(factor.settings)}
 
 
-def look_of(factor: Factor, setting: Setting) -> Look:
+def look_of(factor: Factor, setting: Setting) -> PlotStyle:
     """Return how a setting is drawn; the sides keep the colours that they have everywhere."""
     if factor.name == "side" and setting in ("base", "head"):
-        return Look(("base", "head").index(str(setting)))
-    return Look(codes(factor).get(setting, len(factor.settings)))
+        return PlotStyle(("base", "head").index(str(setting)))
+    return PlotStyle(codes(factor).get(setting, len(factor.settings)))
 
 
 def entries(factor: Factor, settings: Sequence[Setting] | None = None) -> list[Entry]:
@@ -303,7 +303,7 @@ class TreatmentColumn:
     """A treatment and where it stands: the place of so many in a panel."""
 
     sample: TreatmentValues
-    look: Look
+    look: PlotStyle
     panel: Panel
     place: int
     numbers: Array
@@ -384,7 +384,7 @@ def columns(
         drawn = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, _HEAD + pitch * number, _PLOT).across(x)
         for place, s in enumerate(row):
             setting = s.settings.get(marked.name) if marked else None
-            look = look_of(marked, setting) if marked and setting is not None else Look(0)
+            look = look_of(marked, setting) if marked and setting is not None else PlotStyle(0)
             stand.append(TreatmentColumn(s, look, drawn, place, of.of(s.values)))
         labels(sheet, factors, [s.settings for s in row], x, drawn.y.start + 8, marked=marked)
     return TreatmentColumns(sheet, of, y, stand, found)
