@@ -61,15 +61,6 @@ class Settings:
         return {was if now in names else now: now if now in names else was for was, now in pairs}
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveValue:
-    """One effective value and where it comes from."""
-
-    key: str
-    value: Any
-    origin: str
-
-
 def resolve(
     base: ConfigText | None,
     head: ConfigText | None,
@@ -317,17 +308,21 @@ def _refuse_other_instruments(sources: dict[Side, ConfigText], sides: dict[Side,
             raise sources["head"].error(Fault(("benchmark", i, "instrument"), why))
 
 
-def effective(settings: Settings) -> list[EffectiveValue]:
-    """List every effective value of the rules, with the place it comes from."""
-    return list(_leaves(settings, to_tables(settings.rules), ()))
+def effective(settings: Settings) -> dict[str, tuple[Any, str]]:
+    """Return every effective value of the rules by its dotted key, with the place it comes from."""
+    return {dotted(path): (value, _origin(settings, path)) for path, value in _leaves(to_tables(settings.rules), ())}
 
 
-def _leaves(settings: Settings, value: Any, path: Path) -> list[EffectiveValue]:
-    if isinstance(value, dict) and value:
-        return [leaf for key, item in value.items() for leaf in _leaves(settings, item, (*path, key))]
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [leaf for i, item in enumerate(value) for leaf in _leaves(settings, item, (*path, i))]
-    return [EffectiveValue(dotted(path), value, _origin(settings, path))]
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    keyed = value.items() if isinstance(value, dict) else enumerate(value) if _lists_tables(value) else ()
+    for key, item in keyed:
+        yield from _leaves(item, (*path, key))
+    if not keyed:
+        yield path, value
+
+
+def _lists_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _origin(settings: Settings, path: Path) -> str:

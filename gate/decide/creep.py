@@ -24,21 +24,14 @@ METHOD = "nights"
 _EXACT = "exact"
 
 
-class CreepResult(NamedTuple):
-    """The findings as all nights have them, and what the report says of the nights."""
-
-    findings: list[Finding]
-    facts: CreepFacts
-
-
-def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> CreepResult | None:
-    """Judge the findings of a creep check by all nights; None: this is none.
+def crept_of(findings: list[Finding], run: Run | None, policy: Policy) -> tuple[list[Finding], CreepFacts | None]:
+    """Judge the findings of a creep check by all nights, and say what these show; None: this is none.
 
     A regression of this night alone becomes inconclusive; what the nights show together becomes a regression, or
     accepted. All other findings stay as they are.
     """
     if run is None or run.creep is None:
-        return None
+        return findings, None
     measured = [finding for finding in findings if night_of(finding, run) is not None]
     judge = _Judge(run, run.creep, policy, max(len(measured), 1))
     judged = [judge.judged(judge.followed(finding)) for finding in findings]
@@ -47,7 +40,7 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Cr
         pin=run.creep.pin, nights=max((case.nights for case in cases), default=0), error=judge.alpha,
         unused=run.creep.unused, cases=cases,
     )  # fmt: skip
-    return CreepResult([finding for finding, _ in judged], facts)
+    return [finding for finding, _ in judged], facts
 
 
 def night_of(finding: Finding, run: Run) -> Night | None:

@@ -302,7 +302,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or most
     layouts = evidence.layouts
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
-    chosen = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
+    method, shares = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
     now = datetime.datetime.now(tz=datetime.UTC)
     with suppress(ValueError):
         now = datetime.datetime.fromisoformat((run.created if run else None) or "")
@@ -310,8 +310,8 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         policy=policy,
         interval=bootstrap or "fieller",
         scheme=scheme or "RRR",  # type: ignore[arg-type]  # the part of a Literal of names
-        method=chosen.method,
-        shares=chosen.shares,
+        method=method,
+        shares=shares,
         layouts=layouts,
         moderate=gate.interval == "fieller-moderated" or (gate.interval == "auto" and memory is not None),
         looks=looks,
@@ -331,37 +331,28 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
 CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}
 
 
-class IntervalChoice(msgspec.Struct, frozen=True):
-    """The interval without memory, and whether cases share the variance of their rounds where there are enough."""
-
-    method: Method
-    shares: bool
-
-
 def choose(
     gate: Gate, rounds: int, size: int, layouts: Layouts | None, *, sessions: int = 1, remembered: float | None = None
-) -> IntervalChoice:
-    """Choose the interval by the plan alone.
+) -> tuple[Method, bool]:
+    """Choose the interval without memory, and whether cases share the variance of rounds, by the plan alone.
 
     rounds: planned at most. size: findings that share the error. layouts: of both sides of a round; None: not known.
     remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
     """
     if gate.interval in ("fieller", "fieller-kj", "fieller-paired", "paired"):
-        return IntervalChoice(gate.interval, shares=False)
+        return gate.interval, False
     if gate.interval.startswith("bootstrap") and sessions == 1:
         # both draw each side by itself, and quantiles go with them
-        return IntervalChoice("fieller", shares=False)
+        return "fieller", False
     # machines may differ by any factor, which both sides have in common: only within a session is there a ratio
     enough = layouts == "common" and size >= FEWEST_CASES
     if sessions > 1:
-        return IntervalChoice("paired", shares=enough and gate.sessions == "fixed")
+        return "paired", enough and gate.sessions == "fixed"
     if gate.interval == "paired-shared" or (gate.interval == "auto" and enough):
-        return IntervalChoice("paired", shares=True)
+        return "paired", True
     correlation = CORRELATIONS[layouts] if remembered is None else remembered
     family = 1 if gate.family == "none" else size
-    return IntervalChoice(
-        "paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller", shares=False
-    )
+    return "paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller", False
 
 
 # --- what is compared, and which of it answers one question ----------------------------------------------------------

@@ -116,30 +116,23 @@ def _has_views(case: Case, config: Config) -> bool:
 # --- their estimates --------------------------------------------------------------------------------------------------
 
 
-class Estimates(msgspec.Struct, frozen=True, eq=False):
-    """All subjects estimated over the same rounds, on a host that is so much noisier than remembered."""
-
-    found: list[Estimated]
-    factors: Factors
-
-
 def estimates(
     subjects: Sequence[Subject], design: Design, rounds: int | None, least: Factors = AS_REMEMBERED,
     settled: Sequence[Estimated] = (),
-) -> Estimates:  # fmt: skip
-    """Estimate subjects over their first rounds; None: over all there is.
+) -> tuple[list[Estimated], Factors]:  # fmt: skip
+    """Estimate subjects over their first rounds, and say how much noisier than remembered the host is then.
 
-    least: what the host was found to be at an earlier look, by more findings than may be open now. settled: other
-    findings of the report, over the rounds that they have, which tell of the variance of these.
+    rounds: None: all there are. least: what the host was found to be at an earlier look, by more findings than may be
+    open now. settled: other findings, over the rounds that they have, which tell of the variance of these.
     """
     plain = [_plain(subject, design, rounds) for subject in subjects]
     known = plain
     if design.shares:
         known = (_over_sharing_machines if design.machines else _with_shared_variance)(plain, settled)
     if not design.moderate:
-        return Estimates([_held(found, design) for found in known], least)
+        return [_held(found, design) for found in known], least
     moderated, factors = with_memory(plain, known, design, least)
-    return Estimates([_held(found, design) for found in moderated], factors)
+    return [_held(found, design) for found in moderated], factors
 
 
 def _with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:

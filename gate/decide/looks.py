@@ -84,9 +84,8 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
         if not still_open:
             break
         kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
-        now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
-        factors = now.factors
-        for i, found in zip(still_open, now.found, strict=True):
+        now, factors = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
+        for i, found in zip(still_open, now, strict=True):
             judged[i] = _tested(found, design, look)
         judged = [*_families([j for j in judged if j is not None], design)]
     ended = []

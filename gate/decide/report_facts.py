@@ -141,7 +141,7 @@ def about_no_case(evidence: Evidence, policy: Policy) -> Iterator[Said]:
 def recorded_of(evidence: Evidence, design: Design, decided: Collection[int]) -> Iterator[Recorded]:
     """Give what is shown and not decided: cases, and the aggregates that both sides have, without an interval."""
     subjects = [subject_of(case, MEAN, design.policy, {}) for case in evidence.cases if id(case) not in decided]
-    for found in estimates(subjects, design, design.reached[-1] if design.reached else None).found:
+    for found in estimates(subjects, design, design.reached[-1] if design.reached else None)[0]:
         case = found.subject.case
         yield Recorded(
             benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=case.better, factors=case.factors,
@@ -234,7 +234,7 @@ def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | N
     plain = msgspec.structs.replace(
         design, interval="fieller", method="paired", moderate=False, memory=None, sessions=1, machines=()
     )
-    halved = iter(estimates(asked, plain, None).found)
+    halved = iter(estimates(asked, plain, None)[0])
     controls: list[Control | None] = [None] * len(dealt)
     alpha = 2 * EXPECTED
     for number, found in ((number, next(halved)) for number, half in enumerate(dealt) if half is not None):

@@ -194,7 +194,7 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None) -> Terms:
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)
     # a plan is for one machine
-    shares = sessions == 1 and choose(gate, most_builds(config.plan), size, layouts).shares
+    shares = sessions == 1 and choose(gate, most_builds(config.plan), size, layouts)[1]
     return Terms(
         alpha=round(1 - gate.confidence, 12),
         family=1 if gate.family == "none" else size,

@@ -126,7 +126,7 @@ def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[Hi
     subjects = subjects_of(evidence, policy)
     design = design_of(evidence, policy, subjects)
     plain = msgspec.structs.replace(design, interval="fieller", moderate=False)
-    found = estimates(subjects, plain, None).found
+    found, _ = estimates(subjects, plain, None)
     usable = [
         each
         for each in found

@@ -156,10 +156,9 @@ def _keep(found: Calibration, learned: Sequence[Learned], project: str, path: Pa
     history.add(kept, learned)
     same = {(case_id(each, each.statistic), each.setup) for each in learned}
     alike = {
-        entry.session.id
-        for entry in history.of_host(kept.fingerprint, project)
-        if (case_id(entry.learned, entry.learned.statistic), entry.learned.setup) in same
-        and entry.learned.remembered.layouts == "independent"
+        session.id
+        for session, each in history.of_host(kept.fingerprint, project)
+        if (case_id(each, each.statistic), each.setup) in same and each.remembered.layouts == "independent"
     }
     return msgspec.structs.replace(found, sessions=len(alike), history=str(path))
 

@@ -141,7 +141,7 @@ class Comparisons:
             # one case of each benchmark
             truths = dict(zip(dict.fromkeys(case.benchmark for case in evidence.cases), self.ratios, strict=True))
             rows = []
-            for found in estimates(subjects, design, None).found[: self.counted]:
+            for found in estimates(subjects, design, None)[0][: self.counted]:
                 ends = limits_of(found, design.alpha)
                 limits = (ends.low, ends.high) if ends.kind == "bounded" else (math.nan, math.nan)
                 rows.append((limits[0] or 0.0, limits[1] or 0.0, truths[found.subject.case.benchmark]))

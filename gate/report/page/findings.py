@@ -112,8 +112,7 @@ def forest_of(findings: Sequence[Finding]) -> SimpleNamespace:
     Where no change is (`zero`), `ticks` and `bars`, in percent of the column; `cut`: an interval goes on beyond its
     line.
     """
-    on = bars.scale(findings)
-    axis = Axis(on.low, on.high, _START, _END)
+    axis = Axis(*bars.scale(findings), _START, _END)
     thresholds = {bars.extent(finding).threshold for finding in findings}
     own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
     share = 100 / _LEAST_WIDTH

@@ -53,7 +53,7 @@ def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
     settings = resolve(shows, shows, rules="head")
     (said,) = texts(settings.warnings, "read-on")
     assert said.startswith("the key show at perfgate.toml:4 is read on: ")
-    assert {each.key: each.origin for each in effective(settings)}["override[0].detectable"] == "perfgate.toml:4"
+    assert effective(settings)["override[0].detectable"][1] == "perfgate.toml:4"
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_what_builds_may_write_besides_their_trees_is_of_the_rules() -> None:
         assert settings.rules.build.write == counts
         changed = texts(settings.warnings, "rules-changed")
         assert ["(build.write)" in each for each in changed] == ([True] if left is not None else [])
-    in_force = {each.key: each for each in effective(resolve(bare, head, rules="base"))}
-    assert (in_force["build.write"].value, in_force["build.write"].origin) == (None, "default")
+    in_force = effective(resolve(bare, head, rules="base"))
+    assert in_force["build.write"] == (None, "default")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_both_files_are_validated_whatever_the_rules() -> None:
 
 
 def test_where_values_come_from() -> None:
-    origins = {s.key: s.origin for s in effective(resolve(BASE, HEAD, rules="base", sets=["plan.builds=7"]))}
+    origins = {key: of for key, (_, of) in effective(resolve(BASE, HEAD, rules="base", sets=["plan.builds=7"])).items()}
     assert origins["gate.threshold"] == "base: perfgate.toml:2"
     assert origins["gate.family"] == "default"
     assert origins["plan.builds"] == "option --set"
@@ -193,7 +193,7 @@ def test_where_values_come_from() -> None:
     assert origins["benchmark[1].command"] == "base: perfgate.toml:8"
     assert origins["benchmark[2].name"] == "head: perfgate.toml:4"
     only = source('[gate]\nthreshold = "4%"\n')
-    assert {s.key: s.origin for s in effective(resolve(only, only, rules="head"))}["benchmark"] == "default"
+    assert effective(resolve(only, only, rules="head"))["benchmark"][1] == "default"
 
 
 # --- tables and the schema --------------------------------------------------------------------------------------------
