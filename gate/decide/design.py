@@ -11,7 +11,7 @@ import datetime
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
@@ -50,11 +50,8 @@ _WEIGHTS = (0.8, 0.2)
 _UNITS = COMMAND_METRICS | {"task-clock": "s"}
 
 
-class Question(NamedTuple):
-    """A case, and what of it is compared."""
-
-    case: Case
-    statistic: str
+CaseStatistic = tuple[Case, str]
+"""A case, and what of it is compared."""
 
 
 class Role(msgspec.Struct, frozen=True, eq=False):
@@ -364,7 +361,7 @@ def statistics_of(config: Config, benchmark: str, metric: str) -> list[str]:
     return list(reversed(once.values()))
 
 
-def roles_of(questions: Sequence[Sequence[Question]]) -> list[list[Role | None]]:
+def roles_of(questions: Sequence[Sequence[CaseStatistic]]) -> list[list[Role | None]]:
     """Give each view its share of the error, by the noise of the first round; None: it is the only one.
 
     An effect never decides here, nor do the rounds that are tested: that would be a second look at them.

@@ -37,14 +37,14 @@ def variances(found: Estimated) -> Variances:
 def _variance(found: Estimated, sample: Sample, tops: Tops, value: float) -> list[Variance]:
     return [
         Variance(
-            level=item.level,
-            s2=item.s2,
-            t2=None if math.isnan(item.t2) else item.t2,
-            relative=math.sqrt(item.s2) / abs(value) if value else None,
+            level=level,
+            s2=s2,
+            t2=None if math.isnan(t2) else t2,
+            relative=math.sqrt(s2) / abs(value) if value else None,
         )
-        for item in level_variances(sample, tops)
+        for level, (s2, t2) in level_variances(sample, tops).items()
         # of given machines nothing rests on how they differ
-        if not (found.machines and item.level == "session")
+        if not (found.machines and level == "session")
     ]
 
 

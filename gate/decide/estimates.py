@@ -15,11 +15,11 @@ from gate.decide.design import (
     METHOD,
     SHARED,
     SHARED_METHOD,
+    CaseStatistic,
     Design,
     Estimated,
     Factors,
     Hold,
-    Question,
     Subject,
     needed_builds,
     roles_of,
@@ -80,7 +80,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
     )
 
 
-def questions_of(cases: Iterable[Case], config: Config) -> list[list[Question]]:
+def questions_of(cases: Iterable[Case], config: Config) -> list[list[CaseStatistic]]:
     """List what is decided: the views of each question, of which there is one where no turns were taken."""
     decided = [case for case in cases if case.decided]
     known = {case_id(case) for case in decided}
@@ -88,21 +88,21 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Question]]:
     for case in decided:
         if case.sharp and case.view_of is not None and _has_views(case, config):
             sharper.setdefault(case_id(case)._replace(metric=case.view_of), case)
-    found: list[list[Question]] = []
+    found: list[list[CaseStatistic]] = []
     for case in decided:
         viewed = case.view_of is not None and case_id(case)._replace(metric=case.view_of) in known
         if not _has_views(case, config):
-            found += [[Question(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
+            found += [[(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
         elif case_id(case) in sharper:
-            found.append([Question(sharper[case_id(case)], TYPICAL), Question(case, MEAN)])
+            found.append([(sharper[case_id(case)], TYPICAL), (case, MEAN)])
         elif not viewed and min(int(side.counts[1].min()) for side in (case.base, case.head)) < _FEWEST_PAIRS:
-            found.append([Question(case, MEAN)])
+            found.append([(case, MEAN)])
         elif not viewed:
-            found.append([Question(case, TYPICAL), Question(case, MEAN)])
+            found.append([(case, TYPICAL), (case, MEAN)])
     return found
 
 
-def asked_of(cases: Iterable[Case], config: Config) -> list[Question]:
+def asked_of(cases: Iterable[Case], config: Config) -> list[CaseStatistic]:
     """List everything that is compared: the views of all questions."""
     return [asked for views in questions_of(cases, config) for asked in views]
 

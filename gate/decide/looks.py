@@ -62,15 +62,12 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
         return self.estimated.subject
 
 
-class Walk(msgspec.Struct, frozen=True, eq=False):
-    """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
+def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], float]:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
 
-    judged: list[Judged]
-    factor: float
-
-
-def walk(subjects: Sequence[Subject], design: Design) -> Walk:
-    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict."""
+    Returns:
+        The end of all looks, and how much noisier than remembered the host is at the last one.
+    """
     judged: list[Judged | None] = [None] * len(subjects)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
@@ -94,7 +91,7 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
         # what the run gave up by another family than the one that is asked for now was measured no further
         stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
         ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
-    return Walk(ended, factors.rounds)
+    return ended, factors.rounds
 
 
 def _tested(found: Estimated, design: Design, look: int) -> Judged:

@@ -123,10 +123,10 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     subjects = subjects_of(evidence, policy)
     asked = {id(subject.case) for subject in subjects}
     design = design_of(evidence, policy, subjects)
-    walked = walk(subjects, design)
-    shared = [j.subject for j in walked.judged if not j.estimated.exact]
+    walked, noisier = walk(subjects, design)
+    shared = [j.subject for j in walked if not j.estimated.exact]
     run = evidence.run
-    answers = answers_of(walked.judged, design, len(shared), steady=run is not None and run.creep is not None)
+    answers = answers_of(walked, design, len(shared), steady=run is not None and run.creep is not None)
     itself, judged = [finding for finding, _ in answers], [each for _, each in answers]
     itself, creep = crept_of(itself, run, policy)
     controls = controls_of([each.subject for each in judged], design)
@@ -154,19 +154,19 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
-        run=run_facts(evidence, design, walked),
+        run=run_facts(evidence, design, walked, noisier),
         policy=policy_facts(policy),
         family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
         recorded=[*recorded_of(evidence, design, asked if why is None else ())],
         failures=evidence.failures,
-        overall=overall_of(walked.judged, without_case(evidence), design) if why is None else [],
+        overall=overall_of(walked, without_case(evidence), design) if why is None else [],
         curves=curves_of([each.subject for each in judged], findings) if why is None else [],
         new=new,
         warnings=[
             *implausible(findings, policy.config), *missing_allowed(evidence.failures, policy), *evidence.warnings,
-            *of_rules(subjects, policy, design, walked), *about_no_case(evidence, policy),
+            *of_rules(subjects, policy, design, noisier), *about_no_case(evidence, policy),
         ],
         explanations=explanations,
         unprofiled=unprofiled,

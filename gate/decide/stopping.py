@@ -34,7 +34,7 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
         return frozenset()
-    judged = walk(subjects, design_of(evidence, policy, subjects)).judged
+    judged, _ = walk(subjects, design_of(evidence, policy, subjects))
     # the loop knows of no failure that only the values of several executions show
     repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
     return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)

@@ -12,7 +12,7 @@ from gate.document import document as doc
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
-from gate.stats.planning import CheapestPlan, Optimum
+from gate.stats.planning import CheapestPlan
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
@@ -35,7 +35,8 @@ class FindingPlan:
     """What a plan means for one finding."""
 
     known: Known
-    optimum: Optimum
+    optimum: tuple[int | None, int | None]
+    """Executions of a build and iterations of each."""
     half_width: float
     smallest: float
     """The change found with POWER at the family's level; inf: none."""
@@ -85,7 +86,7 @@ def document(planned: ExplainedPlan) -> doc.Document:
     origin = f"from {visible(gathered.origin)}: {of}; wanted: {planned.aim}"
     rows = []
     for name, row in zip(names(known), planned.rows, strict=True):
-        best = (row.optimum.executions, row.optimum.iterations)
+        best = row.optimum
         counts = " x ".join("many" if count is None else str(count) for count in best)
         rows.append([name, *(_level(row.known, level) for level in _LEVELS), counts])
     title = "noise of each level alone (relative standard deviation), and the optimum: starts x values of a build"
@@ -231,7 +232,7 @@ def _finding(row: FindingPlan) -> dict[str, Any]:
         "seconds": {
             "build": costs.build, "start": costs.start, "warmup": costs.warmup, "iteration": costs.iteration,
         },
-        "optimum": {"executions": row.optimum.executions, "iterations": row.optimum.iterations},
+        "optimum": dict(zip(("executions", "iterations"), row.optimum, strict=True)),
         "memory_df": row.degrees,
         "half_width": row.half_width if math.isfinite(row.half_width) else None,
         "smallest_change": row.smallest if math.isfinite(row.smallest) else None,

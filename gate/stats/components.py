@@ -30,16 +30,8 @@ if TYPE_CHECKING:
 PlannedLevel = Literal["iteration", "execution", "build"]
 
 
-class LevelVariance(msgspec.Struct, frozen=True):
-    """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
-
-    level: Level
-    s2: float
-    t2: float
-
-
-def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance, ...]:
-    """Return S2 (K&J 6.1) and T2 (7.6) of each level, the lowest first.
+def variances(sample: Sample, *, sessions: bool = False) -> dict[Level, tuple[float, float]]:
+    """Return S2 (K&J 6.1), biased by the levels below, and T2 (7.6) of each level alone, the lowest first.
 
     A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
     becomes Table IV.
@@ -55,7 +47,7 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
     units = [len(sample.values), *map(len, nested)]
     kept = [k for k in range(len(nested)) if k == len(nested) - 1 or units[k] > units[k + 1]]
     means = sample.values
-    found: list[LevelVariance] = []
+    found: dict[Level, tuple[float, float]] = {}
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
     errors: Array | None = None
     for level, children in ((names[k], nested[k]) for k in kept):
@@ -67,21 +59,22 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
         s2_of = np.add.reduceat(apart * apart, begin) / np.maximum(children - 1, 1)
         s2 = mean_of(s2_of[repeated])
         lower = 0.0 if errors is None else mean_of((np.add.reduceat(errors, begin) / children)[repeated])
-        found.append(LevelVariance(level, s2, s2 - lower))
+        # of the level alone it may be negative
+        found[level] = s2, s2 - lower
         # a unit with one child takes its level's mean variance
         errors = np.where(repeated, s2_of, s2) / children
-    return tuple(found)
+    return found
 
 
-def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
+def level_variances(sample: Sample, tops: Tops) -> dict[Level, tuple[float, float]]:
     """Return the variances of a side by level: of a mean at each, of logarithms at the top level only."""
     if not tops.log:
         return variances(sample, sessions=is_by_session(tops))
     if tops.n < 2:
-        return ()
+        return {}
     # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
     s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
-    return (LevelVariance("session" if is_by_session(tops) else "build", s2, math.nan),)
+    return {"session" if is_by_session(tops) else "build": (s2, math.nan)}
 
 
 class Square(msgspec.Struct, frozen=True):
@@ -308,9 +301,10 @@ def _level(sides: Sequence[Sample], level: Level) -> MeanSquare | None:
     """Pool S2 of a level below the builds, relative to the means; None where a side has not repeated it."""
     weighted, degrees = 0.0, 0.0
     for side in sides:
-        s2 = next((v.s2 for v in variances(side) if v.level == level), None)
-        if s2 is None:
+        of_levels = variances(side)
+        if level not in of_levels:
             return None
+        s2, _ = of_levels[level]
         # the degrees of a mean of variances: m (n - 1) for m equal units, less where they differ
         children = side.counts[0 if level == "iteration" else 1]
         own = children[children > 1] - 1

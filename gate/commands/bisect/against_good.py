@@ -96,10 +96,10 @@ def wanted_executions(case: Case, statistic: str, following: float, execution: f
     variance = 0.0
     for sample in (case.base, case.head):
         mean = tops_of(sample).mean
-        level = next((each for each in variances(sample) if each.level == "execution"), None)
-        if level is None or mean == 0:
+        s2, _ = variances(sample).get("execution", (None, None))
+        if s2 is None or mean == 0:
             return planned
-        variance += level.s2 / mean**2
+        variance += s2 / mean**2
     build = float(np.var(ratios, ddof=1)) - variance / planned
     return executions_for(build, variance, following, 2 * execution, planned)
 

@@ -31,7 +31,7 @@ from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.decide.design import Design, design_of, statistics_of
 from gate.decide.estimates import questions_of, subject_of
-from gate.decide.looks import Judged, Walk, ratio_interval, side_summary, walk
+from gate.decide.looks import Judged, ratio_interval, side_summary, walk
 from gate.decide.policy import policy_of
 from gate.decide.reasons import trouble_of
 from gate.decide.report import decide_by, findings_of
@@ -108,11 +108,11 @@ def estimates(
         shown |= {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
         shown |= {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
     for statistic in statistics or (None,):
-        walked, design = _walk_of(evidence, policy, statistic)
+        judged, design = _walk_of(evidence, policy, statistic)
         # what has no interval needs none of the diagnostics, which take most of the time and memory
-        able = [each for each in walked.judged if not each.estimated.reduced.trouble]
-        findings = iter(findings_of(able, design, len(walked.judged)))
-        for each in walked.judged:
+        able = [each for each in judged if not each.estimated.reduced.trouble]
+        findings = iter(findings_of(able, design, len(judged)))
+        for each in judged:
             case = each.subject.case
             # an extreme stands in the place of the mean
             name = statistic if statistic in EXTREMES else each.subject.statistic
@@ -223,7 +223,7 @@ def _cell(side: SideSummary, sample: Sample, statistic: str) -> CompareCell:
     )
 
 
-def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
+def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[list[Judged], Design]:
     """Judge every case by a statistic; None: by those that the rules name."""
     asked: dict[int, list[str]] = defaultdict(list)
     for case, name in chain.from_iterable(questions_of(evidence.cases, policy.config)):
@@ -237,7 +237,7 @@ def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple
 
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
     design = design_of(evidence, policy, subjects)
-    return walk(subjects, design), design
+    return walk(subjects, design)[0], design
 
 
 def tabulated(

@@ -309,7 +309,7 @@ def _sizes(decided: Decided) -> dict[str, float]:
     subjects = subjects_of(decided.evidence, decided.policy)
     design = design_of(decided.evidence, decided.policy, subjects)
     found = {each.benchmark: each.detectable for each in decided.report.findings if each.detectable is not None}
-    for judged in walk(subjects, design).judged:
+    for judged in walk(subjects, design)[0]:
         found_at, name = judged.estimated, judged.subject.case.benchmark
         on = design.looks and decided.report.stopped is None
         size = at_look(found_at, design, len(design.looks) - 1) if on else detectable(found_at, design)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from functools import cache, partial
-from typing import Literal, NamedTuple, Protocol, Self, TextIO, TypeVar, cast
+from typing import Literal, Protocol, Self, TextIO, TypeVar, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Detectable, Gate, Interval, MetricRules, Show
 from gate.decide.design import by_question, design_of
 from gate.decide.estimates import estimates, subjects_of
-from gate.decide.looks import limits_of, walk
+from gate.decide.looks import Judged, limits_of, walk
 from gate.decide.report import verdict_of
 from gate.model import Evidence, Verdict
 from gate.run.live_lines import Live, bar_line
@@ -227,40 +227,32 @@ class Reports:
         looks = self.rules.looks if len(self.rules.looks) > 1 else ()
         for _ in range(n):
             found = decided(self.source.evidence(rng, self.rules.looks[-1], looks, self.ratios), self.rules)
-            for k, one in enumerate(found):
-                verdicts[k, VERDICTS.index(one.verdict)] += 1
-                not_worse[k] += one.not_worse
-                rounds[k] += one.rounds
-            red = [one for one in found if one.verdict == "regression"]
+            # the rounds after which each took no more
+            taken = [self.rules.looks[one.look] for one, _ in found]
+            for k, (one, verdict) in enumerate(found):
+                verdicts[k, VERDICTS.index(verdict)] += 1
+                not_worse[k] += one.position.not_worse and verdict != "regression"
+            rounds += taken
+            red = [own for own, (_, verdict) in zip(taken, found, strict=True) if verdict == "regression"]
             failed += bool(red)
-            early += bool(red) and red[0].rounds <= EARLY
-            built += max(one.rounds for one in found)
+            early += bool(red) and red[0] <= EARLY
+            built += max(taken)
         return ReportCounts(n, failed, early, verdicts, not_worse, rounds, built)
 
 
-class CaseResult(NamedTuple):
-    """What became of a case."""
-
-    verdict: Verdict
-    not_worse: bool
-    rounds: int
-    """After which it took no more."""
-
-
-def decided(evidence: Evidence, rules: Rules) -> list[CaseResult]:
-    """Judge a report as gate.decide does, and leave out its words."""
+def decided(evidence: Evidence, rules: Rules) -> list[tuple[Judged, Verdict]]:
+    """Judge a report as gate.decide does, and leave out its words: of each question the view that stands for it."""
     policy = policy_of(rules)
     subjects = subjects_of(evidence, policy)
     design = design_of(evidence, policy, subjects)
-    judged, found = walk(subjects, design).judged, []
+    judged, _ = walk(subjects, design)
+    found = []
     for question in by_question(subjects):
         views = [judged[i] for i in question]
         # the view that shows a regression, otherwise the sharp one
         chosen = next((each for each in views if each.regression.rejected), None)
         chosen = chosen or next(each for each in views if each.subject.sharp)
-        verdict = verdict_of(chosen, None, design).change
-        not_worse = chosen.position.not_worse and verdict != "regression"
-        found.append(CaseResult(verdict, not_worse, rules.looks[chosen.look]))
+        found.append((chosen, verdict_of(chosen, None, design).change))
     return found
 
 

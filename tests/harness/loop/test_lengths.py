@@ -12,7 +12,7 @@ from harness.instruments.protocol import Context, Unusable
 from harness.loop.events import LaidOut
 from harness.loop.measure import MeasuredRounds
 from harness.loop.schedule import Round, schedule
-from harness.loop.turns import StartCost, fewest
+from harness.loop.turns import fewest
 from harness.process.execute import Command, ProcessEnd
 from tests.harness.loop.test_measure import Bench, FakeBuilder
 from tests.support.fakes import Clock, FakeExecutor
@@ -42,7 +42,7 @@ from tests.support.fakes import Clock, FakeExecutor
 def test_the_fewest_values_of_which_starting_takes_its_share(
     starting: float, value: float, executions: int, iterations: int, most: float, few: int
 ) -> None:
-    assert fewest(StartCost(starting, value), Plan(executions=executions, iterations=iterations), most) == few
+    assert fewest(starting, value, Plan(executions=executions, iterations=iterations), most) == few
 
 
 class Asked:

@@ -38,11 +38,10 @@ def test_verdicts_are_those_of_the_report(source: Draws, rules: Rules) -> None:
         evidence = source.evidence(np.random.default_rng(seed), rules.looks[-1], rules.looks, ratios)
         report = decide(evidence, policy_of(rules))
         found = decided(evidence, rules)
-        assert [one.verdict for one in found] == [finding.verdict for finding in report.findings]
-        assert [one.rounds for one in found] == [rules.looks[each.decided_at.look - 1] for each in report.findings]
-        for one, finding in zip(found, report.findings, strict=True):
-            assert one.not_worse == (finding.not_worse and finding.verdict != "regression")
-        seen |= {one.verdict for one in found}
+        assert [verdict for _, verdict in found] == [finding.verdict for finding in report.findings]
+        assert [one.look + 1 for one, _ in found] == [each.decided_at.look for each in report.findings]
+        assert [one.position.not_worse for one, _ in found] == [each.not_worse for each in report.findings]
+        seen |= {verdict for _, verdict in found}
     assert {"regression", "improvement"} <= seen
 
 
