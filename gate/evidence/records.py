@@ -101,6 +101,9 @@ class Appender:
     A signal may raise an exception anywhere in here.
     """
 
+    held: Sequence[Record] = ()
+    """Appended before the next records: what has nothing to say unless others follow."""
+
     def __init__(self, path: Path) -> None:
         """Open for appending, after cutting off a torn last line.
 
@@ -131,7 +134,9 @@ class Appender:
         Raises:
             OSError: the disk is full or gone; what was appended before is intact.
         """
-        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+        if not records:
+            return
+        data = b"".join(msgspec.json.encode(record) + b"\n" for record in (*self.held, *records))
         self._flushed()
         self._start = self._file.tell()
         try:
@@ -141,6 +146,7 @@ class Appender:
         except OSError:
             self._file.truncate(self._start)
             raise
+        self.held = ()
         if self._worker is None:
             self._fsync()
             return

@@ -176,7 +176,7 @@ def gated(folder: Path, past: Sequence[Visited], run: Measuring, job: Job) -> Ga
     if not made:
         begin = time.monotonic()
         make_folder(job.out, own=True)
-        job = run.measure(job, looking).job
+        job, _ = run.measure(job, looking)
         seconds = time.monotonic() - begin
         rounds = len({each.build for each in records_of(job.out) if isinstance(each, Execution)})
         note(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))

@@ -328,8 +328,8 @@ class Search:
                 append(HostState(when="begin", session=job.session, time=now()))
         job = replace(job, rounds=job.rounds[: whole + rounds])
         left = self.budget - self.seconds
-        done = self.measuring.measure(job, seconds=left + Ledger(records, job.session).seconds)
-        return done.measured.stop != "budget"
+        _, measured = self.measuring.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        return measured.stop != "budget"
 
     def _project_at(self, sha: str, case: CaseId) -> Project:
         ends, sources = self.project, self.project.sources

@@ -90,7 +90,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         counts = f"{benchmarks} x {plural(len(job.rounds), 'build')} x {repeats(job)} of each"
         what = f"{commit(job.run.head)} against itself: {counts}, {expected(job)}"
         run.begin(job, [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))])
-        job = run.measure(job).job
+        job, _ = run.measure(job)
         return _conclude(job, project.settings.rules, path, outputs, out, err)
 
 

@@ -138,7 +138,7 @@ class _Drill:
             project = change(run.enter(open_itself(self.options.head, rules, run.outputs([]))))
             job = replace(prepare(project, asked, run.settle(project), remembers=not longer), longer=longer)
             run.begin(job, [])
-            job = run.measure(job, looking).job
+            job, _ = run.measure(job, looking)
         gate = job.project.settings.rules
         decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions(), next_plan)
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])

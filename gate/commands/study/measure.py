@@ -66,8 +66,8 @@ def run(
             return 0
         warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
         run.begin(job, [introduction(design, to_do), *warnings])
-        done = run.measure(job)
-        job, measured, records = done.job, done.measured, runs.records_of(done.job.out)
+        job, measured = run.measure(job)
+        records = runs.records_of(job.out)
         for line in paused(job, measured, records) if measured.stop == "budget" else ():
             say_line(err, line)
         failures = [record for record in records if isinstance(record, Failure)]
