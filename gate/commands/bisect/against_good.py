@@ -27,7 +27,7 @@ from gate.report.outputs import fill, make_folder
 from gate.run.job import Job, now
 from gate.run.measuring import Measuring
 from gate.run.run_folder import records_of
-from gate.stats.bisection import CommitRounds, executions_for
+from gate.stats.bisection import executions_for
 from gate.stats.centers import reduce_to
 from gate.stats.components import variances
 from gate.stats.levels import matched, tops_of
@@ -50,14 +50,6 @@ class CommitSeen:
     """Proved to run the same program on the same data as good."""
     failure: Failure | None
     folder: Path
-
-    def measured(self, commit: int) -> CommitRounds | None:
-        """Return the rounds as the statistics take them; None: there are none."""
-        if not self.ratios:
-            return None
-        values = np.array(self.ratios)
-        mean = float(values.mean())
-        return CommitRounds(commit, len(values), mean, float(((values - mean) ** 2).sum()))
 
 
 def seen_in(folder: Path, case: CaseId) -> CommitSeen:

@@ -168,20 +168,20 @@ def _change(log: float, sd: float) -> ChangeFromGood:
 
 def _member(number: int, commit: RangeCommit, search: Search, stand: Stand | None) -> Member:
     seen, why = search.seen.get(number), search.unmeasurable.get(number, "")
-    measured = seen.measured(number) if seen is not None else None
+    ratios = seen.ratios if seen is not None else ()
     state: State = "inferred"
-    if seen is not None and (seen.ratios or seen.same):
-        state = "measured" if seen.ratios else "same"
+    if seen is not None and (ratios or seen.same):
+        state = "measured" if ratios else "same"
     elif why:
         state = "unmeasurable"
     elif stand is not None and commit.inert:
         state = "inert"
     change = None
-    if measured is not None and stand is not None:
-        change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
+    if ratios and stand is not None:
+        change = _change(float(np.mean(ratios)), stand.found.noise / math.sqrt(len(ratios)))
     return Member(
         number=number, sha=commit.sha, subject=commit.subject, author=commit.author, date=commit.date,
         probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0, state=state,
-        rounds=measured.rounds if measured is not None else 0, change=change, why=why,
+        rounds=len(ratios), change=change, why=why,
         folder=str(seen.folder) if seen is not None else "",
     )  # fmt: skip

@@ -236,10 +236,10 @@ class Search:
 
     def stand(self) -> Stand:
         """Weigh all that was measured."""
-        measured = [each for number, seen in self.seen.items() if (each := seen.measured(number)) is not None]
+        ratios = {number: seen.ratios for number, seen in self.seen.items() if seen.ratios}
         same = [number for number, seen in self.seen.items() if seen.same]
         prior = [NOTHING if not commit.paths else HARDLY if commit.inert else 1.0 for commit in self.commits]
-        found = posterior(prior, measured, same)
+        found = posterior(prior, ratios, same)
         sets = sets_of(len(self.commits), self.unmeasurable)
         shares = [float(found.culprits[first - 1 : last].sum()) for first, last in sets]
         best = int(np.argmax(shares))
