@@ -273,12 +273,8 @@ BALANCED = 0.15
 """More and less that differ by less than this share of the larger are one cost that moved."""
 
 
-class Shift(msgspec.Struct, frozen=True, eq=False):
-    """Cost that moved below a node: by function what left it, and what came to it."""
-
-    node: Node
-    sources: dict[int, float]
-    targets: dict[int, float]
+Shift = tuple[Node, dict[int, float]]
+"""Cost that moved below a node: by function what came to it; below 0: what left it."""
 
 
 def settle_shifts(root: Node, states: Sequence[str], least: float) -> list[Shift]:
@@ -320,12 +316,11 @@ def _structural(node: Node, states: Sequence[str], least: float) -> Shift | None
 
 def _settled(node: Node, more: Sequence[Node], less: Sequence[Node], amount: float) -> Shift:
     """Take an amount from both in proportion."""
-    sources: dict[int, float] = defaultdict(float)
-    targets: dict[int, float] = defaultdict(float)
-    for nodes, moved in ((more, targets), (less, sources)):
+    moved: dict[int, float] = defaultdict(float)
+    for nodes in (more, less):
         whole = abs(sum(n.rest for n in nodes))
         for each in nodes:
             part = each.rest * amount / whole
             moved[each.function] += part
             each.rest -= part
-    return Shift(node, dict(sources), dict(targets))
+    return node, dict(moved)

@@ -191,15 +191,13 @@ class _Comparison:
         """Name what moved, the largest first, without a function that only changed its place."""
         least = _WORTH_SAYING * (worse or max(self.total.base, self.total.head))
         found = []
-        for shift in self.shifts:
-            net = {i: shift.targets.get(i, 0.0) + shift.sources.get(i, 0.0) for i in {*shift.targets, *shift.sources}}
+        for node, net in self.shifts:
             cost = sum(change for change in net.values() if change > 0)
             costs = [self.costs.cost[i] for i in net if i >= 0]
             error = self.sampling.error(Amounts(sum(c.base for c in costs), sum(c.head for c in costs)))
             if cost < max(least, SURE * error):
                 continue
             large = {i: change for i, change in net.items() if abs(change) > _MINOR * cost}
-            node = shift.node
             moved = Moved(
                 sources=self._parts({i: change for i, change in large.items() if change < 0}),
                 targets=self._parts({i: change for i, change in large.items() if change > 0}),

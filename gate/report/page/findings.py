@@ -69,7 +69,7 @@ def rows_of(
             # which view of a benchmark that changed decided, or that the sharper one did not, with why
             by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",
             # that few others have, and how many every reader should mind
-            notes=[note.text for note in notes.notes(finding, every=True) if note.kind not in once],
+            notes=[text for kind, text in notes.notes(finding, every=True) if kind not in once],
             minded=len(notes.notes(finding)),
             open=len(found) <= _FEW or not plain(finding),
             used=_used(case, finding) if case is not None else "",
