@@ -360,8 +360,8 @@ def file_bytes(path: str) -> tuple[str, bytes]:
     if _is_kept(path):
         from gate.evidence.foreign import named
 
-        (kept,) = named([path])
-        return kept.source.name, kept.source.whole()
+        ((_, kept),) = named([path])
+        return kept.name, kept.whole()
     file = Path(path)
     if file.is_dir():
         if not _holds(file):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
-from gate.explain.call_tree import BOTH, Matched, Node, call_tree, is_project, match, settle_shifts
+from gate.explain.call_tree import BOTH, Node, call_tree, is_project, match, settle_shifts
 from gate.model.profile import Agreement, Amounts, Candidate, Explanation, Frame, FrameChange, Moved, Profile, State
 
 MOST = 20
@@ -58,8 +58,8 @@ class _Comparison:
 
     def __init__(self, base: Profile, head: Profile) -> None:
         self.base, self.head = base, head
-        self.matched: Matched = match(base, head)
-        functions = self.matched.functions
+        functions, numbers = match(base, head)
+        self.functions = functions
         files_known = any((bool(f.frame.file) and is_project(f.frame, files_known=True)) for f in functions)
         self.project = [is_project(f.frame, files_known=files_known) for f in functions]
         self.states: list[State] = [
@@ -69,11 +69,11 @@ class _Comparison:
         self.calls: list[Amounts | None] = [None] * len(functions)
         if base.calls is not None and head.calls is not None:
             often = [[0.0, 0.0] for _ in functions]
-            for side, profile, numbers in ((0, base, self.matched.base), (1, head, self.matched.head)):
-                for number, calls in zip(numbers, profile.calls or [], strict=False):
+            for side, profile in enumerate((base, head)):
+                for number, calls in zip(numbers[side], profile.calls or [], strict=False):
                     often[number][side] += calls / (profile.operations or 1.0)
             self.calls = [Amounts(*both) for both in often]
-        self.root = call_tree(base, head, self.matched, self.project)
+        self.root = call_tree(base, head, numbers, self.project)
         self.total = Amounts(self.root.inclusive[0], self.root.inclusive[1])
         # the functions whose own change says how evenly both sides ran; for as many calls where those count
         large = []
@@ -83,7 +83,7 @@ class _Comparison:
                 large.append(Amounts(cost.base, cost.head / times))
         self.sampling = Sampling(base, head, large)
         if self.sampling.speed != 1.0:
-            self.root = call_tree(base, head, self.matched, self.project, speed=self.sampling.speed)
+            self.root = call_tree(base, head, numbers, self.project, speed=self.sampling.speed)
         least = _LEAST * max(self.total.base, self.total.head)
         self.shifts = settle_shifts(self.root, self.states, least)
         counted = [calls for calls in self.calls if calls is not None]
@@ -141,7 +141,7 @@ class _Comparison:
         return "agrees" if abs(found) >= _SHOWN * abs(wanted) and found * wanted > 0 else "less"
 
     def _frame(self, index: int) -> Frame:
-        return self.matched.functions[index].frame if index >= 0 else Frame("")
+        return self.functions[index].frame if index >= 0 else Frame("")
 
     def _score(self, index: int) -> float:
         if index < 0:
@@ -153,11 +153,11 @@ class _Comparison:
         changed = self.head.changed
         if changed is None:
             return None
-        function = self.matched.functions[index]
+        function = self.functions[index]
         return any(frame is not None and frame.file in changed for frame in (function.base, function.head))
 
     def _candidate(self, index: int, worse: float | None) -> Candidate:
-        function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs
+        function, blamed, costs = self.functions[index], self.blames[index], self.costs
         cost = costs.cost[index]
         error = self.sampling.error(costs.inclusive[index] if blamed.more else cost)
         path = max(blamed.paths, key=lambda p: abs(blamed.paths[p])) if blamed.paths else ()

@@ -139,9 +139,9 @@ def _level(known: Known, level: PlannedLevel) -> str:
     if level not in known.levels:
         # what was not repeated is part of the next level above that was
         return "not apart"
-    if level in known.estimated.dropped:
+    if level in known.dropped:
         return "adds nothing"
-    return format_share(math.sqrt(getattr(known.estimated.components, level)))
+    return format_share(math.sqrt(getattr(known.components, level)))
 
 
 def _plan(planned: ExplainedPlan) -> list[str]:
@@ -214,7 +214,7 @@ def as_json(planned: ExplainedPlan) -> str:
 
 def _finding(row: FindingPlan) -> dict[str, Any]:
     known = row.known
-    components, costs = known.estimated.components, known.costs
+    components, costs = known.components, known.costs
     return {
         "benchmark": known.benchmark,
         "metric": known.metric,
@@ -222,8 +222,8 @@ def _finding(row: FindingPlan) -> dict[str, Any]:
         "statistic": known.statistic,
         "threshold": known.threshold,
         "variance": {
-            "t2": dict(known.estimated.signed),
-            "dropped": list(known.estimated.dropped),
+            "t2": known.signed,
+            "dropped": known.dropped,
             "planned": {level: getattr(components, level) for level in reversed(_LEVELS)},
             "correlation": components.correlation,
             "shared": known.shared,

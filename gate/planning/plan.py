@@ -100,7 +100,7 @@ def advised(gathered: Gathered) -> CheapestPlan | None:
     Raises:
         UserError: as planned.
     """
-    hard = [build_variance(k.estimated.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
+    hard = [build_variance(k.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
     hardest = sorted(range(len(hard)), key=hard.__getitem__, reverse=True)[:_HARDEST]
     aims = [(_aim(known),) if i in hardest else () for i, known in enumerate(gathered.known)]
     _, plan, instead = _search(gathered, aims, float(gathered.config.plan.budget), early=False)

@@ -88,17 +88,9 @@ class Square(msgspec.Struct, frozen=True):
     """Units of the level below in each unit, by which the variance below is divided in s2; 1 at the lowest level."""
 
 
-class PlanComponents(msgspec.Struct, frozen=True):
-    """What planning goes by: components without negative ones, and how they came about."""
-
-    components: Components
-    signed: tuple[tuple[PlannedLevel, float], ...]
-    """T2 as first estimated, lowest level first."""
-    dropped: tuple[PlannedLevel, ...]
-    """The levels that add nothing, whose T2 was not above 0: they are left out and the others estimated again."""
-
-
-def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float = 0.0) -> PlanComponents:
+def estimate(
+    squares: Sequence[tuple[PlannedLevel, Square]], correlation: float = 0.0
+) -> tuple[Components, dict[PlannedLevel, float]]:
     """Estimate the components from S2 per level; a level that adds nothing is dropped and the rest estimated again.
 
     Dropping a level pools its S2 with that of the level below by their degrees, which on balanced data is what K&J do
@@ -107,16 +99,17 @@ def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float 
     Args:
         squares: lowest level first, only levels that were repeated.
         correlation: lag-1, inside executions.
+
+    Returns:
+        The components, 0 of what was dropped, and T2 as it was first estimated, the lowest level first.
     """
     kept = list(squares)
-    signed = _components(kept, correlation)
-    dropped: list[PlannedLevel] = []
+    signed = dict(_components(kept, correlation))
     while True:
         t2 = _components(kept, correlation)
         k = next((k for k, (_, value) in enumerate(t2) if k > 0 and value <= 0), None)
         if k is None:
             break
-        dropped.append(kept[k][0])
         (level, below), (_, gone) = kept[k - 1], kept[k]
         df = below.df + gone.df
         s2 = (below.s2 * below.df + gone.n * gone.s2 * gone.df) / df
@@ -126,7 +119,7 @@ def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float 
     components = Components(
         by_level.get("iteration", 0.0), by_level.get("execution", 0.0), by_level.get("build", 0.0), correlation
     )
-    return PlanComponents(components, tuple(signed), tuple(dropped))
+    return components, signed
 
 
 def _components(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float) -> list[tuple[PlannedLevel, float]]:

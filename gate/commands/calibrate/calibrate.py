@@ -255,7 +255,7 @@ def _calibrated(one: Learned) -> Calibrated:
     r = one.remembered
     # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
     found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
-    found |= {level: math.sqrt(max(t2, 0.0)) for level, t2 in estimate(squares_of([r])).signed}
+    found |= {level: math.sqrt(max(t2, 0.0)) for level, t2 in estimate(squares_of([r]))[1].items()}
     return Calibrated(
         benchmark=one.benchmark,
         metric=one.metric,

@@ -118,7 +118,7 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[CaseNoise, ...]:
     gathered, found = from_runs(runs, RulesOptions()), []
     err.writelines(f"perfgate: {visible(note)}\n" for note in gathered.left_out)
     for known, name in zip(gathered.known, names(gathered.known), strict=True):
-        whole, often = known.estimated.components, known.repeated
+        whole, often = known.components, known.repeated
         apart = without_shared(whole, known.shared, often[0])
         drift = max(build_variance(whole, *often) - build_variance(apart, *often), 0.0)
         build, execution, iteration = map(math.sqrt, (apart.build, apart.execution, apart.iteration))

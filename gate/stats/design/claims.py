@@ -87,7 +87,7 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
 
     found = [
         Contrast(
-            term=name(term), factors=[name([k]) for k in term], aliases=[name(other) for other in named[term].full],
+            term=name(term), factors=[name([k]) for k in term], aliases=[name(other) for other in named[term][0]],
             estimate=value, active=abs(value) > sme, possible=abs(value) > me,
         )
         for term, value in zip((model.terms[k].factors for k in kept), own.tolist(), strict=True)

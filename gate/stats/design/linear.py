@@ -98,6 +98,7 @@ def _terms(
     design, terms = fit.design, []
     for number, columns in enumerate(fit.coded.terms[1:]):
         own, df = slice(columns.start, columns.stop), columns.stop - columns.start
+        full, partial = alike[columns.factors]
         ss = explained(fit.coefficients[own], fit.covariance[own, own])
         test = error.test(ss, df) if isinstance(error, ErrorTerm) else error.tests[number]
         exact = fit.variance == 0 and fit.total_ss > 0
@@ -114,8 +115,8 @@ def _terms(
                 effects=effects[number + 1],
                 error_df=test.error_df if test else None,
                 stratum="execution" if isinstance(error, ErrorTerm) else error.of[number],
-                aliases=[design.term(other) for other in alike[columns.factors].full],
-                partial_aliases={design.term(own): part for own, part in alike[columns.factors].partial.items()},
+                aliases=[design.term(other) for other in full],
+                partial_aliases={design.term(other): part for other, part in partial.items()},
             )
         )
     shares = iter(holm([term.p for term in terms if term.p is not None], alpha))
