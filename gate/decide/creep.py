@@ -24,14 +24,14 @@ METHOD = "nights"
 _EXACT = "exact"
 
 
-def crept_of(findings: list[Finding], run: Run | None, policy: Policy) -> tuple[list[Finding], CreepFacts | None]:
+def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> tuple[list[Finding], CreepFacts] | None:
     """Judge the findings of a creep check by all nights, and say what these show; None: this is none.
 
     A regression of this night alone becomes inconclusive; what the nights show together becomes a regression, or
     accepted. All other findings stay as they are.
     """
     if run is None or run.creep is None:
-        return findings, None
+        return None
     measured = [finding for finding in findings if night_of(finding, run) is not None]
     judge = _Judge(run, run.creep, policy, max(len(measured), 1))
     judged = [judge.judged(judge.followed(finding)) for finding in findings]

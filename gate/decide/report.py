@@ -128,7 +128,8 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     run = evidence.run
     answers = answers_of(walked, design, len(shared), steady=run is not None and run.creep is not None)
     itself, judged = [finding for finding, _ in answers], [each for _, each in answers]
-    itself, creep = crept_of(itself, run, policy)
+    crept = crept_of(itself, run, policy)
+    itself, creep = crept or (itself, None)
     controls = controls_of([each.subject for each in judged], design)
     itself = [msgspec.structs.replace(each, control=own) for each, own in zip(itself, controls, strict=True)]
     why = reasons.nothing_to_compare(evidence)

@@ -59,8 +59,7 @@ def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any)
     )  # fmt: skip
     base, head = Commit(sha=PIN.sha), Commit(sha="b" * 40)
     run = Run(id="tonight", created=f"{TODAY}T03:00:00Z", creep=creep, base=base, head=head)
-    findings, facts = crept_of([tonight], run, policy_by(tables))
-    return Judged(findings, there(facts))
+    return Judged(*there(crept_of([tonight], run, policy_by(tables))))
 
 
 def decided(tonight: Finding, known: list[Night], **more: Any) -> Judged:
@@ -75,8 +74,7 @@ def slower(size: float = 0.06, **more: Any) -> Finding:
 
 
 def test_a_run_without_a_pin_is_no_creep_check() -> None:
-    found = [slower()]
-    assert crept_of(found, Run(), policy_by("")) == crept_of(found, None, policy_by("")) == (found, None)
+    assert crept_of([slower()], Run(), policy_by("")) is crept_of([slower()], None, policy_by("")) is None
 
 
 def test_the_night_of_a_finding_is_its_log_ratio_and_the_variance_of_its_interval() -> None:
