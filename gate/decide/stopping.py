@@ -15,7 +15,7 @@ from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.evidence.time_spent import planned_looks
-from gate.model import AfterRound, Look, Record, Round, Run
+from gate.model import AfterRound, Look, Record, RoundsDone, Run
 from gate.model.evidence import Evidence
 
 
@@ -59,7 +59,7 @@ def looking(run: Run, config: Config) -> AfterRound | None:
         measured = [record for record in records if not isinstance(record, Run)]
         located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
         evidence = gather(located, config, measured=config)
-        rounds = Round(done=done, planned=looks[-1])
+        rounds = RoundsDone(done=done, planned=looks[-1])
         return look(replace(evidence, looks=looks, rounds=rounds), policy)
 
     return after_round

@@ -24,7 +24,7 @@ from gate.model import (
     Execution,
     Failure,
     Record,
-    Round,
+    RoundsDone,
     Run,
     Same,
     Sample,
@@ -350,7 +350,7 @@ def apart(evidence: Evidence) -> Evidence:
     cases = [
         msgspec.structs.replace(case, base=_alone(case.base, 0), head=_alone(case.head, 1)) for case in evidence.cases
     ]
-    return msgspec.structs.replace(evidence, cases=cases, rounds=Round(done=0, planned=None))
+    return msgspec.structs.replace(evidence, cases=cases, rounds=RoundsDone(done=0, planned=None))
 
 
 def _alone(sample: Sample, parity: int) -> Sample:

@@ -92,7 +92,7 @@ class Aggregate(Compared, frozen=True, kw_only=True):
     head: SideSummary | None
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True):
+class RoundsDone(msgspec.Struct, frozen=True, kw_only=True):
     """How far measuring came: rounds that are complete, and rounds the plan wanted (None: not known)."""
 
     done: int
@@ -129,7 +129,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     cases: list[Case]
     failures: list[Failure]
     new: list[str]
-    rounds: Round
+    rounds: RoundsDone
     looks: list[int]
     layouts: Layouts | None = None
     """Whether both sides of a round are laid out alike; None: the measurements do not say."""

@@ -23,7 +23,7 @@ from gate.document.document import Cell, Column, Document, Facts, Items, Part, R
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.evidence.records import DEFAULT_FOLDER
-from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run, UserError
+from gate.model import Commit, Failure, Layouts, Record, Remembered, RoundsDone, Run, UserError
 from gate.model.case import MEAN, CaseId, OfCase, case_id, pairs
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import IDENTICAL_SIDES, SAME_COMMIT
@@ -190,7 +190,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     host: dict[str, Any]
     layouts: Layouts
     """Of both sides of a round in a check; in the calibration itself they are independent."""
-    rounds: Round
+    rounds: RoundsDone
     executions: int
     iterations: int
     seconds: float | None

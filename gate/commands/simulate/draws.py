@@ -15,7 +15,7 @@ from gate.model import (
     Case,
     Evidence,
     Layouts,
-    Round,
+    RoundsDone,
     Run,
     Sample,
 )
@@ -214,6 +214,6 @@ def evidence_of(
 ) -> Evidence:
     """Wrap cases as what one complete run of so many rounds measured; looks: () for a fixed design."""
     return Evidence(
-        run=run, layouts=layouts, cases=cases, failures=[], new=[], rounds=Round(done=rounds, planned=rounds),
+        run=run, layouts=layouts, cases=cases, failures=[], new=[], rounds=RoundsDone(done=rounds, planned=rounds),
         looks=list(looks), seconds=None, slowest_round=None, builds=[], states=[], warnings=[],
     )  # fmt: skip

@@ -38,7 +38,7 @@ from gate.model import (
     Recorded,
     Report,
     ReportVerdict,
-    Round,
+    RoundsDone,
     RunFacts,
     Side,
     SideSummary,
@@ -227,7 +227,7 @@ def run_facts(**changes: Any) -> RunFacts:
             "system": "Linux 6.1", "machine": "x86_64", "cpu": "Example CPU @ 2.10GHz", "cores": 2,
             "governor": None, "load": [0.31, 0.28], "memory": {"total": "7.8 GiB", "swap": False},
         },
-        "rounds": Round(done=5, planned=5),
+        "rounds": RoundsDone(done=5, planned=5),
         "looks": None,
         "memory": None,
         "seconds": 203.4,
@@ -288,7 +288,7 @@ def summary(
 ) -> outcomes.Summary:
     """What decide says of such findings."""
     evidence = Evidence(
-        run=None, cases=[], failures=failures, new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None, slowest_round=None,
+        run=None, cases=[], failures=failures, new=[], rounds=RoundsDone(done=5, planned=5), looks=[], seconds=None, slowest_round=None,
         builds=[], states=[], warnings=[],
     )  # fmt: skip
     return decide_summary(verdict, findings, evidence, identical)
@@ -363,7 +363,7 @@ def some_identical() -> Report:
 
 
 def all_identical() -> Report:
-    facts = run_facts(rounds=Round(done=0, planned=None), seconds=8.1)
+    facts = run_facts(rounds=RoundsDone(done=0, planned=None), seconds=8.1)
     proved = [identical(f"suite/case-{n}", identical=proof(differ=["README.md"], differ_count=1)) for n in range(14)]
     return report("pass", [], identical=proved, run=facts)
 
@@ -375,7 +375,7 @@ def passing() -> Report:
 def inconclusive() -> Report:
     findings = [withheld(), unbounded(), unbounded("half", "half-line"), unbounded("gap", "complement")]
     unknown = dict.fromkeys(("seconds", "base", "head", "host", "commands", "chosen"))
-    return report("inconclusive", findings, run=run_facts(rounds=Round(done=1, planned=None), **unknown))
+    return report("inconclusive", findings, run=run_facts(rounds=RoundsDone(done=1, planned=None), **unknown))
 
 
 def no_sign(benchmark: str = "scan", detectable: float = 0.041, **changes: Any) -> Finding:
@@ -428,7 +428,7 @@ def only_failures() -> Report:
 
 def nothing() -> Report:
     unknown = ("id", "created", "perfgate", "seed", "base", "head", "chosen", "host", "commands", "seconds")
-    facts = run_facts(rounds=Round(done=0, planned=None), **dict.fromkeys(unknown))
+    facts = run_facts(rounds=RoundsDone(done=0, planned=None), **dict.fromkeys(unknown))
     return report("error", [], run=facts, policy=policy(override=[], accept=[]))
 
 
@@ -532,7 +532,7 @@ def early() -> Report:
         "regression",
         [slow, mean, tail],
         run=run_facts(
-            rounds=Round(done=12, planned=12),
+            rounds=RoundsDone(done=12, planned=12),
             looks=LookFacts(rounds=[4, 6, 8, 12], used=4),
             memory=MemoryFacts(findings=1, sessions=3, first="2026-09-01", last="2026-11-02", factor=1.2),
         ),
@@ -560,12 +560,12 @@ def only_inconclusive() -> Report:
         finding("wild", "inconclusive", estimate=1.4, half=1.9, reason=wide("both", beyond=True), more_builds=97, **counts),
     ]  # fmt: skip
     plan = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m", "metrics": ["time"]}
-    facts = run_facts(rounds=Round(done=3, planned=3), settings={"plan": plan})
+    facts = run_facts(rounds=RoundsDone(done=3, planned=3), settings={"plan": plan})
     return report("inconclusive", findings, run=facts)
 
 
 def one_build() -> Report:
-    facts = run_facts(rounds=Round(done=1, planned=1))
+    facts = run_facts(rounds=RoundsDone(done=1, planned=1))
     return report("inconclusive", [withheld()], run=facts)
 
 
@@ -680,7 +680,7 @@ def machines() -> Report:
         withheld(**of(0.0123, 0.0148, interval(1.2, None, "withheld"), 1.19, None, 1.21), reason=few),
         finding("render", **of(0.21, 0.2104, interval(1.002, 0.011), 0.99, 1.01, 1.006)),
     ]
-    return report("regression", findings, run=run_facts(rounds=Round(done=15, planned=15)))
+    return report("regression", findings, run=run_facts(rounds=RoundsDone(done=15, planned=15)))
 
 
 def profile(side: Side, spent: dict[str, float], **changes: Any) -> Profile:
