@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.commands.init.found import Amount, Found, Measured, Row
+from gate.commands.init.found import Amount, Found, Proposed, Row
 from gate.commands.init.mend import CHOOSES, by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
@@ -30,7 +30,7 @@ def tree(tmp_path: Path) -> Tree:
 
 def found(command: list[str] | str, instrument: str = "spawn", **fields: Any) -> Found:
     """One benchmark."""
-    return Found(fields.pop("kind", "python"), "here", [Measured("a", command, [], instrument)], **fields)
+    return Found(fields.pop("kind", "python"), "here", [Proposed("a", command, [], instrument)], **fields)
 
 
 def trial(told: str, *, build: bool = False, hint: str = "", **fields: Any) -> Mapping[str, Any]:
@@ -123,7 +123,7 @@ def test_what_names_no_cure_is_left(tmp_path: Path) -> None:
 
 
 def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
-    two = Found("go", "here", [Measured("a", ["x"], built=("./a",)), Measured("b", ["y"])], "go test -c ./a ./b")
+    two = Found("go", "here", [Proposed("a", ["x"], built=("./a",)), Proposed("b", ["y"])], "go test -c ./a ./b")
     now, _ = cured(tmp_path, two, trial("panic: no database"))
     assert ([each.name for each in now.benchmarks], now.build) == (["b"], "go test -c ./b")
     assert now.rows[0].became == "left out: exit 1" or "panic" in now.rows[0].became
@@ -131,7 +131,7 @@ def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) ->
 
 def test_where_a_script_fails_another_one_is_measured(tmp_path: Path) -> None:
     rows = [Row("script b/second.py", "left out"), Row("script third.py", "left out")]
-    others = (Measured("second", ["python", "b/second.py"]), Measured("third", ["python", "third.py"]))
+    others = (Proposed("second", ["python", "b/second.py"]), Proposed("third", ["python", "third.py"]))
     failed = {**trial("NameError: xrange"), "failure": None}
     now, said = cured(tmp_path, found(["python", "a.py"], rows=rows, instead=others), failed)
     assert ([each.name for each in now.benchmarks], now.instead, said) == (["second"], others[1:], "second instead")
