@@ -1,7 +1,8 @@
 """The times and rates that any program prints: a number with a unit, and the words before it as the name.
 
-Of lines such as `parse 1000 lines: 12.5 ms`, `sort x 1,234 ops/sec` or `search   min 1.2ms   mean 1.5±0.2ms` each is a
-benchmark. A last line that has not ended is left out, since a program is ended once it has printed what is wanted.
+Of lines such as `parse 1000 lines: 12.5 ms`, `sort x 1,234 ops/sec`, `sort, ops/sec: 1234` or `search   min 1.2ms
+mean 1.5±0.2ms` each is a benchmark. A last line that has not ended is left out, since a program is ended once it has
+printed what is wanted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ _MEASURE = re.compile(
     rf"(?P<spread>{_SPREAD}\s*)?(?<![\w.,'-])(?<!\d\s)(?P<number>{_NUMBER})(?:\s?{_SPREAD}\s?{_NUMBER})?"
     r"\s?(?P<unit>[^\W\d_]{1,12}(?:\s?/\s?[^\W\d_]{1,12})?)(?![\w/])"
 )
+_BEFORE = re.compile(
+    rf"(?:(?<![\w/])([^\W\d_]{{1,12}}\s?/\s?[^\W\d_]{{1,12}})|[(\[]([^\W\d_]{{1,12}})[)\]])\s*[:=]\s*({_NUMBER})(?![\w.,/%]|\s?[^\W\d_])"
+)
+"""A unit that stands before its number, as in `ops/sec: 12` or `parse (ms) = 3.5`."""
 _STATISTICS = {
     **dict.fromkeys(("mean", "avg", "average"), "mean"), **dict.fromkeys(("median", "p50"), "median"),
     **dict.fromkeys(("min", "minimum", "best", "fastest", "lowest"), "min"),
@@ -50,6 +55,7 @@ def _read(source: Source) -> Iterator[Result]:
     heading, seen = "", dict[str, int]()
     for line in source.lines():
         text = _ASIDE.sub("", line).rstrip() if len(line) < _LONGEST else ""
+        text = _BEFORE.sub(lambda found: f": {found[3]} {found[1] or found[2]}", text)
         found = dict[str, tuple[Written, Digits]]()
         first, end = len(text), 0
         for match in _MEASURE.finditer(text):

@@ -43,6 +43,10 @@ class PytestBenchmark(SuiteInstrument):
             *(() if own else (f"{_MIN_TIME}={_ROUND}",)),
         )
 
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the base class
+        """Return a width that does not cut what a test failed with, as pytest would at 80 columns."""
+        return {"COLUMNS": "200"}
+
     def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
         """Return the expression for the functions that globs name; none where it cannot say that much."""
         names = [re.split(r"::|\[", glob.split("[")[0])[-1] for glob in globs]

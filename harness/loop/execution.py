@@ -176,7 +176,7 @@ class Executions:
         wrapped: Callable[[Context, Command], Command] = lambda _, command: command,
         enough: Callable[[], bool] = lambda: False,
     ) -> Unmeasured:  # fmt: skip
-        """Execute a benchmark's command once without its instrument; of a suite, which has its own, as it is measured.
+        """Execute a benchmark's command once without its instrument; what prints its own values as it is measured.
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
         puts a profiler around the command. enough: asked now and then whether it may end, as nothing more is wanted.
@@ -192,7 +192,9 @@ class Executions:
             measured = self.attempt(benchmark, step, replace(context, port=port))
             if isinstance(living, Unusable):
                 return Unmeasured(measured, self.failure(measured, living, None))
-            argv = measured.command.argv if benchmark.measured.suite else whole(benchmark, measured.context)
+            # a program that prints its own values is asked for what is measured of it, not for all that it has
+            own = benchmark.measured.suite or benchmark.measured.own_clock
+            argv = measured.command.argv if own else whole(benchmark, measured.context)
             wanted = Enough(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),

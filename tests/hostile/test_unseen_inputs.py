@@ -48,3 +48,11 @@ def test_the_order_of_a_directory(stage: Stage) -> None:
     stage.commit(config, {"which": "one"}, {"which": "two"})
     stage.check(TMPDIR=str(memory))
     assert stage.verdict("b") != "identical", stage.shown
+
+
+def test_what_is_left_out_of_a_suite_is_not_traced(stage: Stage) -> None:
+    program = '[ "$1" = f ] || cat which\necho "running 1 test"\necho "test f ... bench: 12 ns/iter (+/- 3)"\n'
+    config = f'{PLAN}[[benchmark]]\nname = "b"\ninstrument = "values"\nformat = "libtest"\ninclude = ["f"]\n'
+    stage.commit(config + 'command = ["sh", "suite"]\n', {"which": "one", "suite": program}, {"which": "two"})
+    stage.check()
+    assert stage.verdict("b") == "identical", stage.shown

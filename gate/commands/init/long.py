@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.commands.init.found import Amount, Found, Proposed, Rank, Row
+from gate.commands.init.found import Amount, Found, Proposed, Rank, Row, like
 from gate.commands.init.tree import Tree
 from gate.config.commands import as_text
 
 _ROOM = 15.0
 """Seconds of a start of which five minutes hold the twelve that a regression and the proof take, with a third more."""
-_PRINTED = "printed"
+PRINTED = "printed"
 _COMMENT = ["The times that it prints. Once it has printed all that include names, a start is ended."]
 _AMOUNT = Amount(1, 1, budget=5)
 _TIMES = re.compile(
@@ -35,10 +35,11 @@ class Shorter:
 
     def next(self, found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
         """Return what is tried next, by the trial of what is written, and that in words; None: it may stay."""
-        if self._whole is not None and any(each.form == _PRINTED for each in found.benchmarks):
-            if trial["failure"] is not None or any(each["failures"] for each in trial["benchmarks"]):
-                return self._whole, "it prints no times that can be read: its whole run is timed"
-            return _first_printed(found, trial)
+        if any(each.form == PRINTED for each in found.benchmarks):
+            if trial["failure"] is None and not any(each["failures"] for each in trial["benchmarks"]):
+                return _first_printed(found, trial)
+            said = "it prints no times that can be read: its whole run is timed"
+            return (self._whole, said) if self._whole is not None else None
         if found == self._whole or not _long(found, trial):
             return None
         times = _by_printed_times(found, self._tree)
@@ -69,12 +70,15 @@ def _files(tree: Tree, words: list[str]) -> Iterator[str]:
                 yield from (str(PurePosixPath(each).with_name(f"{name}.py")) for name in beside)
 
 
+def as_printed(measured: Proposed) -> Proposed:
+    """Return what reads the times that a program prints."""
+    command = like(measured.command, as_text(measured.command).removesuffix(" >{output}"))
+    return replace(measured, command=command, instrument="values", form=PRINTED, comment=_COMMENT, metrics=[])
+
+
 def _by_printed_times(found: Found, tree: Tree) -> Found | None:
     """Return what is written to read the times that programs print; None: none takes times."""
-    benchmarks = [
-        replace(each, instrument="values", form=_PRINTED, comment=_COMMENT, metrics=[]) if _times(tree, each) else each
-        for each in found.benchmarks
-    ]
+    benchmarks = [as_printed(each) if _times(tree, each) else each for each in found.benchmarks]
     return replace(found, benchmarks=benchmarks, amount=_AMOUNT) if benchmarks != found.benchmarks else None
 
 
@@ -90,7 +94,7 @@ def _first_printed(found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] 
     benchmarks, said = list[Proposed](), list[str]()
     for each in found.benchmarks:
         names = [one["metric"] for one in cut.get(each.name, ()) if one["decided"]]
-        if each.form == _PRINTED and not each.include and names:
+        if each.form == PRINTED and not each.include and names:
             more = ", ..." if len(names) > 3 else ""
             said.append(f"{each.name} is ended once it has printed {', '.join(names[:3])}{more}")
             each = replace(each, include=names)

@@ -49,10 +49,12 @@ _SHORT = (
     'import m from"node:module";import{appendFileSync as a}from"node:fs";const l=m._load;m._load=function(n){'
     "const b=l.apply(this,arguments);if(/\\bbenchmark(\\.js)?$/.test(n)&&b.Suite&&!b.own){b.own=b.options.maxTime=0.1;"
     "b.options.minTime=0.02;const S=b.Suite.prototype,A=S.add,R=S.run;S.add=function(n){const k=n&&n.name||n;"
-    "return typeof k!='string'||w(k)?A.apply(this,arguments):this};S.run=function(){if(this.length||!I[0]&&!E[0])"
-    "return R.apply(this,arguments);this.emit('start');this.emit('complete');return this};TELL}return b}"
+    "return typeof k!='string'||w(k)?A.apply(this,arguments):this};S.run=function(){for(let i=0;i<this.length;i++){"
+    "const o=this[i].options;o.maxTime=Math.min(o.maxTime,.1);o.minSamples=Math.min(o.minSamples,5)}"
+    "if(this.length||!I[0]&&!E[0])return R.apply(this,arguments);this.emit('start');this.emit('complete');"
+    "return this};TELL}return b}"
 )
-"""Has benchmark.js take some 0.2 s a case instead of 5.5, where it is loaded; a suite without cases still ends."""
+"""Has benchmark.js take some 0.2 s a case instead of 5.5 or what a script asks; a suite without cases still ends."""
 _TELLS = (
     "const p=b.prototype,t=p.emit;p.emit=function(e){const o=v.PERFGATE_OUTPUT,s=this.stats;"
     "if(o&&(e.type||e)==`complete`&&!this._original&&s&&s.mean)a(o,JSON.stringify({metric:this.name||`${this.id}`,"

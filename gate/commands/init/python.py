@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -190,6 +191,7 @@ def groups(tree: Tree) -> dict[str, list[str]]:
     """Return the requirements of each extra, group and list of requirements for development."""
     tables = tree.toml("pyproject.toml")
     extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
+    extras |= _of_setup(tree.text("setup.py"))
     found = {
         name: [each for each in listed if isinstance(each, str)]
         for name, listed in extras.items()
@@ -198,6 +200,18 @@ def groups(tree: Tree) -> dict[str, list[str]]:
     for path in tree.files:
         if re.fullmatch(r"(requirements/)?[\w.-]*(bench|dev|test)[\w.-]*\.txt", path):
             found[path] = _listed(tree, path)
+    return found
+
+
+def _of_setup(text: str) -> dict[str, object]:
+    """Return what a setup.py that is not started names as extras, where it does so in so many words."""
+    found = dict[str, object]()
+    with suppress(SyntaxError, ValueError):
+        for each in ast.walk(ast.parse(text)):
+            if isinstance(each, ast.keyword) and each.arg in ("extras_require", "tests_require"):
+                with suppress(ValueError):
+                    listed = ast.literal_eval(each.value)
+                    found |= listed if isinstance(listed, dict) else {"tests": listed}
     return found
 
 

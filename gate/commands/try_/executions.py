@@ -147,7 +147,9 @@ class _One:
         more = min(fits, max(most, _FEWEST_ITERATIONS))
         if more >= _FEWEST_ITERATIONS and not single and first.executed.executions and not first.executed.failures:
             with suppress(BudgetEndedError):
-                ran.append(self._execute(more))
+                second = self._execute(more)
+                # what was ended early has some of its cases only
+                ran += [] if second.executed.cut else [second]
         again = [] if single else self._again(ran[-1])
         last = ran[-1].executed
         asked = 1 if single else wanted + _warmup(self.benchmark)
@@ -196,7 +198,7 @@ class _One:
                 found = self._execute(iterations).executed
             except BudgetEndedError:
                 break
-            if found.failures:
+            if found.failures or found.cut:
                 break
             made += found.executions
         return made

@@ -62,6 +62,9 @@ def test_a_mean_has_the_median_and_the_fastest_beside_it_as_views() -> None:
         ("Encode 3 MB: 233.5 MB/s", "Encode 3 MB", 233.5e6, "B/s"),
         ("\x1b[32mdone\x1b[0m in 1.5 seconds", "done in", 1.5, "s"),
         ("12:30:01.5 load took 2 s", "load took", 2, "s"),
+        ("Iteration - 1, ops/sec: 412,345.50", "Iteration - 1", 412345.5, "1/s"),
+        ("parse (ms) = 3.5", "parse", 3.5e-3, "s"),
+        ("sort, ns/op: 12 ns/op", "sort, ns/op", 12e-9, "s"),
         ("17 ms for all", "for all", 0.017, "s"),
         ("5 s", "time", 5, "s"),
         ("2024-01-05 12:00:01,123 parse: 5 ms", "parse", 5e-3, "s"),
@@ -85,7 +88,19 @@ def test_what_comes_again_has_a_number_and_a_line_that_has_not_ended_is_no_resul
 
 
 @pytest.mark.parametrize(
-    "text", ["", "12 items\n", "version 1.5\n", "a: 5 ms", "a: 1,25 ms\n", "a: 1 234 ms\n", "cpu 3000 Hz\n"]
+    "text",
+    [
+        "",
+        "12 items\n",
+        "version 1.5\n",
+        "a: 5 ms",
+        "a: 1,25 ms\n",
+        "a: 1 234 ms\n",
+        "cpu 3000 Hz\n",
+        "and/or: 3\n",
+        "a (of): 3\n",
+        "b/s: 3%\n",
+    ],
 )
 def test_without_a_time_there_is_nothing(text: str) -> None:
     with pytest.raises(OutputError, match="no benchmark in the output"):

@@ -141,8 +141,8 @@ def test_nothing_was_written(tool: SuiteInstrument, command: str, empty: bool, w
         output.touch()
     with pytest.raises(OutputError, match=why):
         tool.read(call(command, scratch=tmp_path))
-    own = {"PYTHONPATH": str(tmp_path / "perfgate-perfgate_asv")} if isinstance(tool, Asv) else {}
-    assert tool.environment(call(command, scratch=tmp_path)) == own
+    own = {Asv: {"PYTHONPATH": str(tmp_path / "perfgate-perfgate_asv")}, PytestBenchmark: {"COLUMNS": "200"}}
+    assert tool.environment(call(command, scratch=tmp_path)) == own.get(type(tool), {})
 
 
 def test_results_of_an_older_run_are_never_read_and_files_beyond_the_limit_are_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from gate.commands.init.tree import Tree
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
 FILES = {
     "pyproject.toml": PYPROJECT, "package.json": json.dumps({"scripts": {"build": "tsc"}}), "data/in.txt": "1",
-    "data/run.sh": "", "own/__init__.py": "",
+    "data/run.sh": "", "own/__init__.py": "", "setup.py": "setup(extras_require={'x': ['lz4', 'arrow']}, version=x)",
 }  # fmt: skip
 CRITERION = ["./target/bench-a", "--bench", "--warm-up-time=0.1", "--measurement-time=0.2"]
 
@@ -74,6 +74,10 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found(["python", "b.py"]), trial("No module named 'own'"), "--target .perfgate-site ."),
         (found(["python", "b.py"]), trial("PackageNotFoundError: No package metadata was found for own"), "--target .perfgate-site ."),
         (found(["python", "-m", "pytest", "t"]), trial("FAILED t/test_a.py::test_b - x\n1 failed, 9 passed in 3.32s"), "t --deselect=t/test_a.py::test_b"),
+        (found(["python", "-m", "pytest", "t"]), trial("".join(f"FAILED t/a.py::t{n} - x\n" for n in range(7)) + "7 failed, 90 passed in 3s"), "--deselect=t/a.py::t6"),
+        # what an extra names is installed, and what none does is wanted by some tests only
+        (found("x -m pytest", setup="python -m venv .perfgate-env"), trial("FAILED t/a.py::b - No module named 'arrow'\n1 failed, 9 passed"), "install --quiet lz4 arrow"),
+        (found(["python", "-m", "pytest", "t"]), trial("FAILED t/a.py::b - No module named 'other'\n1 failed, 9 passed"), "t --deselect=t/a.py::b"),
         (found(["node", "b.js"], kind="npm", setup="npm ci"), trial("Error: Cannot find module '../dist/x.js'"), "npm run --silent build"),
         (found(["node", "b.js"], kind="npm"), trial("Error: Cannot find module 'ms'"), "npm install"),
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
@@ -99,6 +103,15 @@ def test_a_command_with_words_of_a_shell_is_not_moved(tmp_path: Path) -> None:
     taught = lesson(trial("b: cannot open 'in.txt': No such file or directory"))
     for command in ("python -c 'import own' &&\npython b.py x", "./b x >{output}"):
         assert mended(found(command), tree(tmp_path), taught) is None
+
+
+def test_a_script_beside_others_that_use_a_library_is_read_by_the_times_that_it_prints(tmp_path: Path) -> None:
+    script = Proposed("a", "node b.js >{output}", [], "values", "benchmark_js")
+    before = Found("npm", "here", [script], environment={"NODE_OPTIONS": "--require x"})
+    now, said = cured(tmp_path, before, trial("no benchmark in the output"))
+    assert (now.benchmarks[0].command, now.benchmarks[0].form, now.environment) == ("node b.js", "printed", {})
+    assert said == "by the times that it prints"
+    assert mended(now, tree(tmp_path), lesson(trial("no time in it"))) is None
 
 
 def test_what_takes_longer_than_a_trial_has_a_larger_budget(tmp_path: Path) -> None:
