@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from gate.cli.catalogue import Entry, Heading, Parameter, entries
+from gate.cli.catalogue import CatalogueEntry, Heading, Parameter, entries
 from gate.cli.command import meanings
 from gate.codes import MEANINGS, Exit
 
@@ -70,7 +70,7 @@ def commands_page() -> str:
     return "\n".join(parts)
 
 
-def _section(entry: Entry, common: Mapping[str, Parameter], families: dict[str, list[Parameter]]) -> str:
+def _section(entry: CatalogueEntry, common: Mapping[str, Parameter], families: dict[str, list[Parameter]]) -> str:
     command = entry.command
     leader = entry.name.partition(" ")[0]
     known = families.setdefault(leader, [])
@@ -132,7 +132,7 @@ def man_page() -> str:
     return "".join(f"{line}\n" for line in _man(entries()))
 
 
-def _man(found: Sequence[Entry]) -> Iterator[str]:
+def _man(found: Sequence[CatalogueEntry]) -> Iterator[str]:
     yield '.\\" written by make docs from the options of the commands'
     yield '.TH PERFGATE 1 "" perfgate "User Commands"'
     # words that cannot be broken leave holes in lines that are filled to the margin
@@ -160,7 +160,7 @@ def _man(found: Sequence[Entry]) -> Iterator[str]:
             yield from (".TP", f".B {_roff(name)}", _roff(text))
 
 
-def _man_command(entry: Entry) -> Iterator[str]:
+def _man_command(entry: CatalogueEntry) -> Iterator[str]:
     command = entry.command
     yield f'.SH "PERFGATE {_roff(entry.name.upper())}"'
     yield from (_roff(_sentence(command.help)), ".PP", f".B {_roff(entry.usage)}")

@@ -34,7 +34,7 @@ COMMANDS = ROOT / "docs" / "commands.md"
 MAN = ROOT / "man" / "perfgate.1"
 SCHEMA = ROOT / "gate" / "perfgate.schema.json"
 
-TABLES: Mapping[str, type[config.Table]] = {
+TABLES: Mapping[str, type[config.TomlTable]] = {
     "[gate]": config.Gate,
     "[[override]]": config.Override,
     "[[accept]]": config.Accept,
@@ -83,7 +83,7 @@ class Section(NamedTuple):
     """Several where keys exclude each other."""
 
     @property
-    def table(self) -> type[config.Table]:
+    def table(self) -> type[config.TomlTable]:
         """The type of the table."""
         return TABLES[self.heading]
 

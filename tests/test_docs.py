@@ -18,7 +18,7 @@ from gate.codes import MEANINGS
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.study import OF_RUNS
-from gate.config.types import Builds, Columns, Config, Table
+from gate.config.types import Builds, Columns, Config, TomlTable
 from scripts import docs
 from scripts.command_pages import commands_page, man_page
 from tests.support.pages import ROOT, parts, run_page, shown_commands
@@ -49,7 +49,7 @@ def test_the_command_prints_the_shipped_schema(command: str, file: Path) -> None
 def test_the_reference_has_every_table() -> None:
     # Builds and Columns are inline tables, described where they stand
     described = {section.table for section in docs.sections()} | {Config, Builds, Columns}
-    assert described == set(Table.__subclasses__())
+    assert described == set(TomlTable.__subclasses__())
 
 
 def test_each_key_stands_on_one_page() -> None:

@@ -11,16 +11,16 @@ from benchmarks.evidence import cost, layouts, other_tools, promises, views
 from benchmarks.evidence.page import as_markdown, introduction
 from gate.commands.simulate.command import Options
 from gate.commands.simulate.draws import TABLE_VII
-from gate.commands.simulate.sections import Section, Setting, asked
+from gate.commands.simulate.sections import Scenario, SimulatedSection, asked
 from gate.commands.simulate.studies import run_all
 
 PAGE = Path(__file__).parents[2] / "docs/evidence.md"
 
 
-def sections(reports: int) -> list[Section]:
+def sections(reports: int) -> list[SimulatedSection]:
     """Lay out the page."""
     usual = Options(())
-    setting = Setting(TABLE_VII, True, usual.builds, usual.threshold, usual.effect, usual.cases)
+    setting = Scenario(TABLE_VII, True, usual.builds, usual.threshold, usual.effect, usual.cases)
     designs = cost.designs()
     promised = [
         *views.promises(),

@@ -22,8 +22,8 @@ from gate.commands.simulate.chapters import (
     one_changed,
     report,
 )  # fmt: skip
-from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source
-from gate.commands.simulate.sections import Setting, plain
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, CaseDraws, CaseNoise, Shape
+from gate.commands.simulate.sections import Scenario, plain
 from gate.commands.simulate.studies import (
     COMPARED,
     ComparisonCounts,
@@ -45,30 +45,30 @@ _PROMISED = (
 )
 LOST = 0.5
 """The largest variance of a difference of two independent calls."""
-_QUANTILE_CASE = Components("service", 0.02, 0.02, 0.3, executions=10, iterations=100)
+_QUANTILE_CASE = CaseNoise("service", 0.02, 0.02, 0.3, executions=10, iterations=100)
 _QUANTILE_SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal"))
 _QUANTILE_BUILDS = (3, 5)
 
 
 _RESIDUALS = tuple(Shape("bimodal", share, residual) for share in (0.5, 0.2, 0.05) for residual in (0.1, 0.3, 1.0))
-_Way = Callable[[Sequence[Components], Shape, float], Reports]
+_Way = Callable[[Sequence[CaseNoise], Shape, float], Reports]
 """Gives the study of reports of some cases at a threshold."""
 _SHOWS: tuple[Show, ...] = ("no-sign", "not-worse")
 
 
 def residual(builds: int, shape: Shape) -> Comparisons:
     """Return the study of two layouts with more or less residual."""
-    return Comparisons(Source((TWO_LAYOUTS,) * 5, shape), alone(builds, "fieller"), (1.05,) * 5)
+    return Comparisons(CaseDraws((TWO_LAYOUTS,) * 5, shape), alone(builds, "fieller"), (1.05,) * 5)
 
 
-def noisy(setting: Setting, builds: int, noise: float, *, one: bool) -> Comparisons:
+def noisy(setting: Scenario, builds: int, noise: float, *, one: bool) -> Comparisons:
     """Return the study of a moderated interval where one case, the first, or every case is noisier than remembered."""
     source = Varied(setting.in_turn, NORMAL, noise, one and noise > 1, memory=MEMORY_DF)
     ratios = (1 + setting.effects[0],) * setting.cases
     return Comparisons(source, alone(builds, "fieller-moderated"), ratios, counted=1 if one else None)
 
 
-def moderated(setting: Setting, builds: int, ratio: float) -> Comparisons:
+def moderated(setting: Scenario, builds: int, ratio: float) -> Comparisons:
     """Return the study of all cases by an interval with a right memory."""
     source = Varied(setting.components, memory=MEMORY_DF)
     ratios = (ratio,) * len(setting.components)
@@ -76,16 +76,16 @@ def moderated(setting: Setting, builds: int, ratio: float) -> Comparisons:
 
 
 def remembering(
-    cases: Sequence[Components], shape: Shape, looks: tuple[int, ...], threshold: float, noise: float = 1.0
+    cases: Sequence[CaseNoise], shape: Shape, looks: tuple[int, ...], threshold: float, noise: float = 1.0
 ) -> Reports:
     """Return the study of reports with a memory in which nothing has changed, but the noise by a factor."""
     source = Varied(tuple(cases), shape, noise, memory=MEMORY_DF)
     return Reports(source, Rules(threshold, looks), (1.0,) * len(cases))
 
 
-def not_worse(cases: Sequence[Components], shape: Shape, looks: tuple[int, ...], *, memory: bool = False) -> Reports:
+def not_worse(cases: Sequence[CaseNoise], shape: Shape, looks: tuple[int, ...], *, memory: bool = False) -> Reports:
     """Return the study of reports in which every case is slower by exactly the threshold of 2%."""
-    source = Varied(tuple(cases), shape, memory=MEMORY_DF) if memory else Source(tuple(cases), shape)
+    source = Varied(tuple(cases), shape, memory=MEMORY_DF) if memory else CaseDraws(tuple(cases), shape)
     return Reports(source, Rules(0.02, looks, show="not-worse"), (1.02,) * len(cases), 0.25)
 
 
@@ -98,7 +98,7 @@ def _all(counts: ComparisonCounts) -> float:
     return counts.coverage
 
 
-def of_coverage(setting: Setting) -> Iterator[Promise]:
+def of_coverage(setting: Scenario) -> Iterator[Promise]:
     """Give the promises on coverage."""
     ratio = 1 + setting.effects[0]
 
@@ -122,19 +122,19 @@ def of_coverage(setting: Setting) -> Iterator[Promise]:
     yield at_least(words, 0.945, of_quantiles, lambda c: min(c.coverage_of_each), COMPARED)
 
 
-def of_alarms(setting: Setting) -> Iterator[Promise]:
+def of_alarms(setting: Scenario) -> Iterator[Promise]:
     """Give the promises on false alarms, and on what is wrongly not worse."""
 
-    def fixed(cases: Sequence[Components], shape: Shape, threshold: float) -> Reports:
+    def fixed(cases: Sequence[CaseNoise], shape: Shape, threshold: float) -> Reports:
         return report(cases, shape, FIXED, threshold)
 
-    def with_looks(cases: Sequence[Components], shape: Shape, threshold: float) -> Reports:
+    def with_looks(cases: Sequence[CaseNoise], shape: Shape, threshold: float) -> Reports:
         return report(cases, shape, LOOKS, threshold)
 
-    def with_memory(cases: Sequence[Components], shape: Shape, threshold: float) -> Reports:
+    def with_memory(cases: Sequence[CaseNoise], shape: Shape, threshold: float) -> Reports:
         return remembering(cases, shape, LOOKS, threshold)
 
-    def doubled(cases: Sequence[Components], shape: Shape, threshold: float) -> Reports:
+    def doubled(cases: Sequence[CaseNoise], shape: Shape, threshold: float) -> Reports:
         return remembering(cases, shape, FIXED, threshold, 2.0)
 
     of_plan = (fixed, with_looks, with_memory)
@@ -172,7 +172,7 @@ def of_alarms(setting: Setting) -> Iterator[Promise]:
         )
 
 
-def of_power(setting: Setting) -> Iterator[Promise]:
+def of_power(setting: Scenario) -> Iterator[Promise]:
     """Give the promises on power."""
     pairs = [
         (comparisons(setting, builds, 1 + effect, BESIDE[0]), other)
@@ -195,7 +195,7 @@ def of_power(setting: Setting) -> Iterator[Promise]:
         yield at_least(words, 0.77, [study], lambda c: float(c.power[0, 0]), COMPARED)
 
 
-def of_stopping(setting: Setting) -> Iterator[Promise]:
+def of_stopping(setting: Scenario) -> Iterator[Promise]:
     """Give the promises on giving up."""
     pairs = [tuple(one_changed(setting, change, LOOKS, show) for show in _SHOWS) for change in CHANGES[1:]]
 

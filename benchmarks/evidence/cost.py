@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from benchmarks.evidence.promises import Promise
 from benchmarks.evidence.sources import MEMORY_DF, Varied
-from gate.commands.simulate.draws import TABLE_VII, Components
-from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
+from gate.commands.simulate.draws import TABLE_VII, CaseNoise
+from gate.commands.simulate.sections import Ask, Row, SimulatedSection, SimulatedTable, percent, plain
 from gate.commands.simulate.studies import ReportCounts, Reports, Results, Rules
 from gate.stats.cheapest import cheapest
-from gate.stats.planning import Aim, Costs, Counts, Interval, Limits, Plan, PlannedCase, Terms
+from gate.stats.planning import Aim, CheapestPlan, Costs, Counts, Interval, PlanLimits, PlannedCase, Terms
 from gate.stats.planning import Components as Variances
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import FOUND
@@ -69,7 +69,7 @@ class Design:
     later: float
     """Seconds of each later one."""
     cases: tuple[PlannedCase, ...]
-    plan: Plan
+    plan: CheapestPlan
     without: Reports
     changed: tuple[Reports, ...]
     """Each with one changed case, by as much as K&J's fixed design finds in FOUND of the runs."""
@@ -108,7 +108,7 @@ def designs() -> list[Design]:
     ]
 
 
-def design(components: Sequence[Components], build: float, share: float = 1.0) -> Design:
+def design(components: Sequence[CaseNoise], build: float, share: float = 1.0) -> Design:
     """Plan one report, whose later builds take a share of the first one's time."""
     size = len(components)
     changes = [_fixed_finds(component, size) for component in components]
@@ -118,7 +118,7 @@ def design(components: Sequence[Components], build: float, share: float = 1.0) -
         for k, (c, change) in enumerate(zip(components, changes, strict=True))
     ]  # fmt: skip
     terms = Terms(_ALPHA, size, _MIN_BUILDS, cases=size, gives_up=True)
-    plan = cheapest(cases, terms, Limits(builds=_MOST_BUILDS))
+    plan = cheapest(cases, terms, PlanLimits(builds=_MOST_BUILDS))
     if plan is None:
         raise ValueError("no plan")
     planned = (dataclasses.replace(c, executions=plan.executions, iterations=plan.iterations) for c in components)
@@ -133,16 +133,16 @@ def design(components: Sequence[Components], build: float, share: float = 1.0) -
     return Design(build, build * share, tuple(cases), plan, study(), changed)
 
 
-def _variances(component: Components) -> Variances:
+def _variances(component: CaseNoise) -> Variances:
     return Variances(component.iteration**2, component.execution**2, component.build**2)
 
 
-def _costs(component: Components, build: float) -> Costs:
+def _costs(component: CaseNoise, build: float) -> Costs:
     pace = timing(component.name)
     return Costs(build, 0.0, pace.warmup * pace.iteration, pace.iteration)
 
 
-def _fixed_finds(component: Components, cases: int) -> float:
+def _fixed_finds(component: CaseNoise, cases: int) -> float:
     return minimum_detectable_change(
         _variances(component),
         FIXED,
@@ -162,10 +162,10 @@ def _mean(found: Sequence[Design], results: Results) -> float:
     return math.fsum(d.mean_time(results) for d in found) / len(found)
 
 
-def draft(found: Sequence[Design]) -> Section:
+def draft(found: Sequence[Design]) -> SimulatedSection:
     """Write the chapter."""
     titles = ("cases", "later builds", *(f"builds of {s:g} s" for s in _BUILD_SECONDS), "mean", "worst", "found")
-    return Section(
+    return SimulatedSection(
         "Cost",
         (
             (
@@ -179,7 +179,7 @@ def draft(found: Sequence[Design]) -> Section:
                 "memory allows 3 builds instead of 5. Worst: of all cases and costs of a build. Found: "
                 "how often the plans find these changes, the least and the most."
             ),
-            Table(
+            SimulatedTable(
                 titles, tuple(_line(found, size, linked=linked) for size in SIZES for linked in (False, True)), names=2
             ),
         ),

@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from benchmarks.evidence.promises import Promise, at_most
 from benchmarks.evidence.sources import Varied
 from gate.commands.simulate.chapters import BIMODAL, LOOKS, THRESHOLDS, alone
-from gate.commands.simulate.draws import NORMAL, Components, Shape
-from gate.commands.simulate.sections import Ask, Section, Setting, Table, columns, percent, plain, row, told
+from gate.commands.simulate.draws import NORMAL, CaseNoise, Shape
+from gate.commands.simulate.sections import (
+    Ask,
+    Scenario,
+    SimulatedSection,
+    SimulatedTable,
+    columns,
+    percent,
+    plain,
+    row,
+    told,
+)
 from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules
 from gate.config.types import Interval
 
-LAYOUTS = Components("layouts", 0.12, 0.02, 0.03, 5, 10)
+LAYOUTS = CaseNoise("layouts", 0.12, 0.02, 0.03, 5, 10)
 """A program whose builds differ by 12%, as Go's shuffle makes them."""
 CORRELATIONS = (0.0, 0.9)
 SHAPES = (NORMAL, BIMODAL, Shape("bimodal", 0.05))
@@ -34,9 +44,9 @@ def report(
     return Reports(source, Rules(threshold, looks, interval), ratios, 0.5 if cases > 1 else 1.0)
 
 
-def draft(setting: Setting) -> Section:
+def draft(setting: Scenario) -> SimulatedSection:
     """Write the chapter."""
-    return Section(
+    return SimulatedSection(
         "Common layouts",
         (
             (
@@ -60,7 +70,7 @@ def draft(setting: Setting) -> Section:
     )
 
 
-def _coverage() -> Table:
+def _coverage() -> SimulatedTable:
     def write(counts: ComparisonCounts) -> str:
         return f"{percent(counts.coverage)}, {percent(float(counts.half_width.sum() / counts.bounded.sum()))}"
 
@@ -75,10 +85,10 @@ def _coverage() -> Table:
         for correlation, uneven in ((0.0, 0.0), (0.9, 0.0), (0.9, _UNEVEN))
         for interval in INTERVALS[:2]
     )  # fmt: skip
-    return Table(("correlation", "interval", *columns(_COVERED)), lines, names=2)
+    return SimulatedTable(("correlation", "interval", *columns(_COVERED)), lines, names=2)
 
 
-def _alarms(setting: Setting) -> Table:
+def _alarms(setting: Scenario) -> SimulatedTable:
     def cell(interval: Interval, threshold: float, correlation: float) -> Ask:
         asked = _shapes(setting, interval, threshold, correlation)
         return Ask(asked, lambda results: percent(max(results.of(each).failing for each in asked), 2))
@@ -89,14 +99,14 @@ def _alarms(setting: Setting) -> Table:
         for interval in INTERVALS[1:]
     )
     titles = (f"threshold {plain(threshold)}" for threshold in THRESHOLDS)
-    return Table(("correlation", "interval", *titles), lines, names=2)
+    return SimulatedTable(("correlation", "interval", *titles), lines, names=2)
 
 
-def _shapes(setting: Setting, interval: Interval, threshold: float, correlation: float) -> tuple[Reports, ...]:
+def _shapes(setting: Scenario, interval: Interval, threshold: float, correlation: float) -> tuple[Reports, ...]:
     return tuple(report(setting.cases, interval, LOOKS, threshold, correlation, shape=shape) for shape in SHAPES)
 
 
-def _found(setting: Setting) -> Table:
+def _found(setting: Scenario) -> SimulatedTable:
     def cell(interval: Interval, looks: tuple[int, ...], correlation: float) -> Ask:
         # alone in a report a case shares nothing
         by_itself: Interval = "paired" if interval == "paired-shared" else interval
@@ -113,10 +123,10 @@ def _found(setting: Setting) -> Table:
         for correlation in CORRELATIONS
         for interval in INTERVALS
     )  # fmt: skip
-    return Table(("correlation", "interval", *columns(_BUILDS), "looks"), lines, names=2)
+    return SimulatedTable(("correlation", "interval", *columns(_BUILDS), "looks"), lines, names=2)
 
 
-def promises(setting: Setting) -> Iterator[Promise]:
+def promises(setting: Scenario) -> Iterator[Promise]:
     """Give the promises on common layouts."""
     promised: tuple[tuple[Interval, float, float], ...] = (
         ("paired", 0.0, 0.03),

@@ -16,14 +16,22 @@ from gate.commands.simulate.draws import (
     CREATED,
     NORMAL,
     TABLE_VII,
-    Components,
+    CaseNoise,
     Shape,
     case,
     evidence_of,
     of_values,
 )
-from gate.commands.simulate.sections import Ask, Section, Setting, Table, percent, plain, row
-from gate.commands.simulate.studies import Counts, Results
+from gate.commands.simulate.sections import (
+    Ask,
+    Scenario,
+    SimulatedSection,
+    SimulatedTable,
+    percent,
+    plain,
+    row,
+)
+from gate.commands.simulate.studies import Results, Tally
 from gate.model import Evidence, Run
 from gate.stats.levels import Tops
 from gate.stats.ratio import unpaired
@@ -51,7 +59,7 @@ _AT_ONCE = 2_000_000
 class Values:
     """One case of which every value is drawn; iterations are lognormal, with a tail of slow ones, as times are."""
 
-    components: Components
+    components: CaseNoise
     shape: Shape = NORMAL
 
     def evidence(
@@ -76,7 +84,7 @@ class Values:
 class Rivals:
     """Every rule on the same values, each at its own 95%, without a family."""
 
-    components: Components
+    components: CaseNoise
     ratio: float
     """The truth."""
     effort: float = 0.25
@@ -115,7 +123,7 @@ class Rivals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RivalCounts(Counts):
+class RivalCounts(Tally):
     """Of comparisons: those called slower and faster, shape (thresholds, rules)."""
 
     comparisons: int
@@ -179,7 +187,7 @@ def mann_whitney(base: Array, head: Array) -> Array:
     return p
 
 
-def rivals(component: Components, change: float) -> Rivals:
+def rivals(component: CaseNoise, change: float) -> Rivals:
     """Return the study of all rules on one case; at most _MOST_VALUES are drawn of long builds."""
     if component.executions * component.iterations > _MOST_VALUES:
         executions = min(component.executions, _MOST_VALUES)
@@ -187,7 +195,7 @@ def rivals(component: Components, change: float) -> Rivals:
     return Rivals(component, 1 + change)
 
 
-def draft(setting: Setting) -> Section:
+def draft(setting: Scenario) -> SimulatedSection:
     """Write the chapter."""
     same = tuple(rivals(c, 0.0) for c in setting.components)
     slower = tuple(rivals(c, setting.effects[0]) for c in setting.components)
@@ -217,7 +225,7 @@ def draft(setting: Setting) -> Section:
         *(row(title, *(cell(of, value, rule) for rule in range(len(RULES)))) for title, of, value in rows),
         row(words, *(alarms(rule) for rule in range(len(RULES)))),
     )
-    return Section(
+    return SimulatedSection(
         "Other rules on the same values",
         (
             (
@@ -231,7 +239,7 @@ def draft(setting: Setting) -> Section:
                 "open-loop t. A row names the change, the threshold and what the rule calls it; the last one counts "
                 "reports without any change in which some case is called slower."
             ),
-            Table(("called", *RULES), lines),
+            SimulatedTable(("called", *RULES), lines),
         ),
     )
 

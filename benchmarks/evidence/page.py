@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gate.commands.simulate.sections import Section
+from gate.commands.simulate.sections import SimulatedSection
 from gate.commands.simulate.studies import COMPARED, Results
 from gate.document.markdown import row as markdown_row
 from gate.writing.plain import wrap
@@ -29,7 +29,7 @@ def introduction(reports: int, command: str) -> tuple[str, ...]:
     )
 
 
-def as_markdown(before: Sequence[str], sections: Sequence[Section], results: Results) -> str:
+def as_markdown(before: Sequence[str], sections: Sequence[SimulatedSection], results: Results) -> str:
     """Write sections as a Markdown document; before: its paragraphs before the first section."""
     parts = [*before]
     for section in sections:

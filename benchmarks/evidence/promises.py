@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
-from gate.commands.simulate.studies import AnyStudy, ComparisonCounts, Counts, Results, Study
+from gate.commands.simulate.sections import Ask, Row, SimulatedSection, SimulatedTable, percent, plain
+from gate.commands.simulate.studies import AnyStudy, ComparisonCounts, Results, Study, Tally
 
-C = TypeVar("C", bound=Counts)
+C = TypeVar("C", bound=Tally)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ def at_least(
     return Promise(words, bound, True, tuple(studies), of_each(studies, value), draws=draws)
 
 
-def draft(found: Sequence[Promise], reports: int) -> Section:
+def draft(found: Sequence[Promise], reports: int) -> SimulatedSection:
     """Write the chapter."""
-    return Section(
+    return SimulatedSection(
         "Promises",
         (
             (
@@ -84,7 +84,7 @@ def draft(found: Sequence[Promise], reports: int) -> Section:
                 "missed by less than three standard errors of the simulation. `perfgate simulate` prints coverage, "
                 "false alarms, power and early stopping by case."
             ),
-            Table(("promise", "bound", "measured", "kept"), tuple(p.row(reports) for p in found), names=1),
+            SimulatedTable(("promise", "bound", "measured", "kept"), tuple(p.row(reports) for p in found), names=1),
         ),
     )
 

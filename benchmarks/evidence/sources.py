@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.commands.simulate.draws import CREATED, NORMAL, Components, Shape, cases_of, evidence_of, levels_of
+from gate.commands.simulate.draws import CREATED, NORMAL, CaseNoise, Shape, cases_of, evidence_of, levels_of
 from gate.model import Evidence, FindingMemory, MeanSquare, Memory, Remembered, Run
 from gate.model.case import MEAN
 from gate.stats.prior import MOST_DF
@@ -22,7 +22,7 @@ MEMORY_DF = 20
 class Varied:
     """Independent cases, as those of `perfgate simulate`, and what may set them apart from these."""
 
-    components: tuple[Components, ...]
+    components: tuple[CaseNoise, ...]
     """One per case."""
     shape: Shape = NORMAL
     noise: float = 1.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.evidence.promises import Promise, at_least, at_most, covered, percent_of
 from benchmarks.evidence.turns import HOSTS, Turns
 from gate.commands.simulate.chapters import LOOKS
-from gate.commands.simulate.sections import Section, Table, percent, row, told
+from gate.commands.simulate.sections import SimulatedSection, SimulatedTable, percent, row, told
 from gate.commands.simulate.studies import COMPARED, Comparisons, Reports, Rules
 from gate.model.case import TYPICAL
 
@@ -56,9 +56,9 @@ def waiting(host: str) -> Reports:
     return Reports(turns(host, waits=1.12), Rules(0.03, LOOKS), (1.0,))
 
 
-def draft() -> Section:
+def draft() -> SimulatedSection:
     """Write the chapter."""
-    return Section(
+    return SimulatedSection(
         "Turns and views",
         (
             (
@@ -86,24 +86,24 @@ def draft() -> Section:
     )
 
 
-def _alarms() -> Table:
+def _alarms() -> SimulatedTable:
     lines = tuple(
         row(host, *(told(alarms(host, size), lambda c: percent(c.failing, 2)) for size in SIZES)) for host in HOSTS
     )
-    return Table(("noise", *(f"of {size}" for size in SIZES)), lines)
+    return SimulatedTable(("noise", *(f"of {size}" for size in SIZES)), lines)
 
 
-def _coverage() -> Table:
+def _coverage() -> SimulatedTable:
     lines = tuple(
         row(host, *(
             told(study(host, rounds), percent_of(covered(k))) for _, study, k in _VIEWS for rounds in COVERED
         ))
         for host in HOSTS
     )  # fmt: skip
-    return Table(("noise", *(f"{words}, {rounds}" for words, *_ in _VIEWS for rounds in COVERED)), lines)
+    return SimulatedTable(("noise", *(f"{words}, {rounds}" for words, *_ in _VIEWS for rounds in COVERED)), lines)
 
 
-def _found() -> Table:
+def _found() -> SimulatedTable:
     lines = tuple(
         row(
             host,
@@ -115,7 +115,7 @@ def _found() -> Table:
         )
         for host in HOSTS
     )
-    return Table(("noise", "+6% at 3%", "+3% at 3%", "+2% at 2%", "wall alone", "no change"), lines)
+    return SimulatedTable(("noise", "+6% at 3%", "+3% at 3%", "+2% at 2%", "wall alone", "no change"), lines)
 
 
 def promises() -> Iterator[Promise]:

@@ -54,7 +54,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """A command or a sub-command."""
 
     name: str
@@ -78,11 +78,11 @@ def usage(program: str, parameters: Iterable[Parameter]) -> str:
     return " ".join([program, "[OPTIONS]", *(each.shown for each in parameters if not each.flag)])
 
 
-def entries() -> list[Entry]:
+def entries() -> list[CatalogueEntry]:
     """Return all commands in the order of `perfgate --help`, each followed by its parts; imports every command."""
     loaded = sorted(((command_of(name), name) for name in command_names()), key=lambda each: (each[0].place, each[1]))
     return [
-        Entry(f"{name} {part}".rstrip(), own, headings(own))
+        CatalogueEntry(f"{name} {part}".rstrip(), own, headings(own))
         for command, name in loaded
         for part, own in {"": command, **command.parts}.items()
     ]

@@ -28,7 +28,7 @@ class RulesOptions:
     )
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
     given: Any = None
-    """A config (gate.config.config_text.Source) that other options made, in place of a file."""
+    """A config (gate.config.config_text.ConfigText) that other options made, in place of a file."""
     typed: tuple[str, ...] = words()
     """The command line that has these options, from the command's name on; empty: none was typed."""
 
@@ -69,8 +69,9 @@ class MeasureOptions:
 
     base: str | None = option(BASE, metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
-    creep: bool = False
-    """Whether the default branch is compared with the pin of [creep]."""
+    creep: bool = switch(
+        "compare the default branch with the commit that [creep] pins, together with the nights before"
+    )
     dry_run: bool = switch("print what would run, how often and how long; measure nothing", section="run")
     resume: bool = switch("continue an interrupted run")
     out: Path | None = option(
@@ -91,8 +92,9 @@ class MeasureOptions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartOptions(MeasureOptions):
-    """The same with which part of the gate one of several runners measures."""
+    """The same with which part of the gate one of several runners measures; nights are judged by a check."""
 
+    creep: bool = False
     shard: Shard | None = option(
         "measure only part I of N of the benchmarks, the same part on every machine",
         metavar="I/N", parse=option_values.shard, section="several runners, see `perfgate plan --matrix`",

@@ -68,7 +68,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ConfigText:
     """A config text and what TOML makes of it."""
 
     name: str
@@ -95,7 +95,7 @@ class Source:
         return together([ConfigError(at, each.why, side=self.side, option=self.option) for at, each in made])
 
 
-def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> Source:
+def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> ConfigText:
     """Parse a config text.
 
     Args:
@@ -121,17 +121,17 @@ def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Sid
         tables = tables.get(key, {})
         if not isinstance(tables, dict):
             raise ConfigError(name, f"{'.'.join(prefix)} is not a table", side=side)
-    return Source(name, text, tables, prefix, side)
+    return ConfigText(name, text, tables, prefix, side)
 
 
-def from_tables(tables: dict[str, Any], name: str, *, option: str | None = None) -> Source:
+def from_tables(tables: dict[str, Any], name: str, *, option: str | None = None) -> ConfigText:
     """Wrap tables that do not come from a TOML text: the config of a run line, an option."""
-    return Source(name, "", tables, option=option)
+    return ConfigText(name, "", tables, option=option)
 
 
 def project_source(
     perfgate_toml: str | None, pyproject_toml: str | None, whose: str = "", *, side: Side | None = None
-) -> Source | None:
+) -> ConfigText | None:
     """Return the config of a project from the texts of its two possible files; None when neither holds one.
 
     Args:

@@ -16,7 +16,7 @@ import msgspec
 from gate.cli.command import value_formats
 from gate.config.benchmark_checks import check_benchmark, check_commands
 from gate.config.commands import PLACEHOLDERS, mentions
-from gate.config.config_text import Fault, Path, Source, dotted
+from gate.config.config_text import ConfigText, Fault, Path, dotted
 from gate.config.fractions import check_fraction, fraction_of
 from gate.config.instruments import KNOWN, instrument_names, traits_of
 from gate.config.rules import DETECTABLE, show_of
@@ -42,7 +42,7 @@ from gate.writing.phrases import most_alike
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Detectable, Duration, Quantity)
 
 
-def parse(source: Source, *, lenient: bool = False, checked: bool = True) -> Config:
+def parse(source: ConfigText, *, lenient: bool = False, checked: bool = True) -> Config:
     """Turn the tables of a source into a Config.
 
     lenient: ignore unknown keys, for a config that another version of perfgate wrote into a measurements file. checked:
@@ -111,7 +111,7 @@ def _usual_size(*tables: Any) -> str:
     return str(Share(max(DETECTABLE, 2 * threshold)))
 
 
-def _with_traits(config: Config, source: Source) -> Config:
+def _with_traits(config: Config, source: ConfigText) -> Config:
     """Add what an instrument's own file declares, to that of an instrument that the rules do not know."""
     benchmarks, faults = [], []
     for index, benchmark in enumerate(config.benchmark):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.config.config_text import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
+from gate.config.config_text import ConfigError, ConfigText, Fault, Path, dotted, from_tables, has, together
 from gate.config.parse import of_before, parse
 from gate.config.rules import matches, metrics_known
 from gate.config.schema import changed_measuring, differences, paired, to_tables
@@ -44,9 +44,9 @@ class Settings:
     rules: Config
     source: str
     warnings: list[AnyWarning]
-    texts: dict[Side, Source]
-    decisive: Source
-    options: Source
+    texts: dict[Side, ConfigText]
+    decisive: ConfigText
+    options: ConfigText
 
     @property
     def benchmarks(self) -> dict[Side, list[str]]:
@@ -61,21 +61,12 @@ class Settings:
         return {was if now in names else now: now if now in names else was for was, now in pairs}
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One effective value and where it comes from."""
-
-    key: str
-    value: Any
-    origin: str
-
-
 def resolve(
-    base: Source | None,
-    head: Source | None,
+    base: ConfigText | None,
+    head: ConfigText | None,
     *,
-    rules: Literal["base", "head"] | Source,
-    config: Source | None = None,
+    rules: Literal["base", "head"] | ConfigText,
+    config: ConfigText | None = None,
     sets: Sequence[str] = (),
 ) -> Settings:
     """Settle whose rules and whose commands count.
@@ -99,10 +90,10 @@ def resolve(
     elif head is None:
         text = "head has no perfgate.toml: base's is used for both sides"
         warnings.append(Said(text, "head-without-config", "first"))
-    sources: dict[Side, Source] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given
+    sources: dict[Side, ConfigText] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given
     options, validated = _validated(sources, sets)
     _refuse_other_instruments(sources, validated)
-    origin = rules if isinstance(rules, Source) else sources[rules]
+    origin = rules if isinstance(rules, ConfigText) else sources[rules]
     given = options.tables.get("study", {})
     if given and "factor" not in given and not origin.tables.get("study"):
         raise ConfigError(f"study.{next(iter(given))}", f"{origin.name} has no [study]", option="set")
@@ -141,7 +132,7 @@ def resolve(
     return Settings(sides, merged, origin.name, warnings, sources, origin, options)
 
 
-def _validated(sources: dict[Side, Source], sets: Sequence[str]) -> tuple[Source, dict[Side, Config]]:
+def _validated(sources: dict[Side, ConfigText], sets: Sequence[str]) -> tuple[ConfigText, dict[Side, Config]]:
     """Return the options as a source, and the configs of both sides; raises all that is wrong in any of them."""
     errors: list[ConfigError] = []
     tables = _kept(errors, tables_of, sets)
@@ -200,7 +191,7 @@ def _table_of(text: str) -> dict[str, dict[str, Any]]:
     return {table: {name: parsed}}
 
 
-def over(source: Source, options: Source) -> Source:
+def over(source: ConfigText, options: ConfigText) -> ConfigText:
     """Lay the tables of options over those of a source."""
     tables = copy.deepcopy(source.tables)
     for table, values in options.tables.items():
@@ -210,7 +201,7 @@ def over(source: Source, options: Source) -> Source:
     return replace(source, tables=tables)
 
 
-def _about_nothing(config: Config, files: Sequence[Source], options: Source) -> Iterator[Said]:
+def _about_nothing(config: Config, files: Sequence[ConfigText], options: ConfigText) -> Iterator[Said]:
     """Warn of entries about nothing; raise where a list decides or measures nothing by one of its globs.
 
     files: that of the rules first.
@@ -306,7 +297,7 @@ def _measured_by_rules(sides: dict[Side, Config], rules: Config, write: list[str
     return found
 
 
-def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Config]) -> None:
+def _refuse_other_instruments(sources: dict[Side, ConfigText], sides: dict[Side, Config]) -> None:
     base = {b.name: b.instrument for b in sides["base"].benchmark}
     for i, head in enumerate(sides["head"].benchmark):
         if base.get(head.name, head.instrument) != head.instrument:
@@ -317,17 +308,21 @@ def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Con
             raise sources["head"].error(Fault(("benchmark", i, "instrument"), why))
 
 
-def effective(settings: Settings) -> list[Setting]:
-    """List every effective value of the rules, with the place it comes from."""
-    return list(_leaves(settings, to_tables(settings.rules), ()))
+def effective(settings: Settings) -> dict[str, tuple[Any, str]]:
+    """Return every effective value of the rules by its dotted key, with the place it comes from."""
+    return {dotted(path): (value, _origin(settings, path)) for path, value in _leaves(to_tables(settings.rules), ())}
 
 
-def _leaves(settings: Settings, value: Any, path: Path) -> list[Setting]:
-    if isinstance(value, dict) and value:
-        return [leaf for key, item in value.items() for leaf in _leaves(settings, item, (*path, key))]
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [leaf for i, item in enumerate(value) for leaf in _leaves(settings, item, (*path, i))]
-    return [Setting(dotted(path), value, _origin(settings, path))]
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    keyed = value.items() if isinstance(value, dict) else enumerate(value) if _lists_tables(value) else ()
+    for key, item in keyed:
+        yield from _leaves(item, (*path, key))
+    if not keyed:
+        yield path, value
+
+
+def _lists_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _origin(settings: Settings, path: Path) -> str:

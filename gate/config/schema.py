@@ -14,7 +14,7 @@ import msgspec
 
 from gate.config.config_text import Path, dotted
 from gate.config.instruments import instrument_names
-from gate.config.types import Config, Creep, Detectable, Study, Table
+from gate.config.types import Config, Creep, Detectable, Study, TomlTable
 from gate.config.wrong import shown
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged, Renamed
@@ -48,7 +48,7 @@ _SCHEMAS: dict[type, dict[str, Any]] = {
 }
 
 
-def to_tables(table: Table) -> dict[str, Any]:
+def to_tables(table: TomlTable) -> dict[str, Any]:
     """Write a table of the config with every key, as perfgate.toml would; None stays None."""
     tables: dict[str, Any] = msgspec.to_builtins(table, enc_hook=str)
     for benchmark in tables.get("benchmark", ()) if isinstance(table, Config) else ():
@@ -57,7 +57,7 @@ def to_tables(table: Table) -> dict[str, Any]:
     return tables
 
 
-def described(kind: type[Table]) -> dict[str, str]:
+def described(kind: type[TomlTable]) -> dict[str, str]:
     """Return what the source of a table says below each of its keys, by their names in code."""
     (table,) = ast.parse(inspect.getsource(kind)).body
     said = {}
@@ -75,14 +75,14 @@ def json_schema() -> dict[str, Any]:
     components.pop("Traits")
     del components["Benchmark"]["properties"]["traits"]
     components["Benchmark"]["properties"]["instrument"]["enum"] = instrument_names()
-    for kind in Table.__subclasses__():
+    for kind in TomlTable.__subclasses__():
         said, keys = described(kind), components[kind.__name__]["properties"]
         for field in msgspec.structs.fields(kind):
             if field.name in said and field.encode_name in keys:
                 keys[field.encode_name] = {"description": said[field.name], **keys[field.encode_name]}
     config = Config()
     tables = (config, config.gate, config.plan, config.build, config.env, Study(), Creep())
-    defaults: dict[str, Table] = {type(table).__name__: table for table in tables}
+    defaults: dict[str, TomlTable] = {type(table).__name__: table for table in tables}
     for name, schema in components.items():
         for key, default in (to_tables(defaults[name]) if name in defaults else {}).items():
             if default is not None and not isinstance(default, (dict, list)):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JobPart:
     """What one of several jobs measures; session from 0."""
 
     shard: Shard
@@ -32,7 +32,7 @@ class Part:
         return f"{shard}session {self.session} of {self.sessions}"
 
 
-def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan: Plan) -> Part | None:
+def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan: Plan) -> JobPart | None:
     """Settle which part is meant; None: all of it in the only session, as without options.
 
     Args:
@@ -50,7 +50,7 @@ def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan
     if session is not None and session >= count:
         last = f"the last of {count} sessions{where} is {count - 1}" if count > 1 else f"there is 1 session{where}"
         raise UserError(f"{session}: {last}, counted from 0; --sessions {session + 1} makes more", option="session")
-    found = Part(shard or Shard(1, 1), session or 0, count)
+    found = JobPart(shard or Shard(1, 1), session or 0, count)
     return found if found.shard.of > 1 or found.sessions > 1 else None
 
 

@@ -23,7 +23,7 @@ def default(value: T) -> T:
     return msgspec.field(default_factory=lambda: value)
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TomlTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of perfgate.toml."""
 
 
@@ -40,7 +40,7 @@ Cpus = Annotated[
 ]
 
 
-class Service(Table, frozen=True, kw_only=True):
+class Service(TomlTable, frozen=True, kw_only=True):
     """A server that a benchmark talks to: started before an execution, stopped after it with all its children."""
 
     command: Annotated[Command, Meta(examples=["./build/server --port {port}"])]
@@ -56,7 +56,7 @@ class Service(Table, frozen=True, kw_only=True):
     """Processors it may use: "0", "2-3", "0,2"."""
 
 
-class Load(Table, frozen=True, kw_only=True):
+class Load(TomlTable, frozen=True, kw_only=True):
     """A background program that runs exactly as long as the execution."""
 
     command: Annotated[Command, Meta(examples=["./build/load --port {port}"])]
@@ -70,7 +70,7 @@ Setting = str | int | float
 Label = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
 
 
-class SettingTable(Table, frozen=True, kw_only=True, omit_defaults=True):
+class SettingTable(TomlTable, frozen=True, kw_only=True, omit_defaults=True):
     """One setting of a factor: its name, and what it changes for its executions and builds."""
 
     value: Setting | None = None
@@ -103,7 +103,7 @@ FactorTable = (
 """The settings of a factor, from low to high: plain values, or a table of names and keys."""
 
 
-class Study(Table, frozen=True, kw_only=True):
+class Study(TomlTable, frozen=True, kw_only=True):
     """A designed experiment: what is varied, what is measured, and how often."""
 
     factor: dict[FactorName, FactorTable] = {}

@@ -29,7 +29,7 @@ Runner = str | list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedTreatment:
     """A treatment that is to be measured.
 
     number: its place in standard order (the last factor changes fastest), from 0. side: "head" where side is no factor.
@@ -45,7 +45,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class StudyJob:
     """One job of a study that is measured by several: a session on a runner.
 
     session: its number, of so many `sessions`. runner: its label or labels; None: any. treatments: how many there.
@@ -57,7 +57,7 @@ class Job:
     treatments: int
 
 
-def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Planned, ...]:
+def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[PlannedTreatment, ...]:
     """Return the treatments of a design in standard order: all combinations or those listed, less the excluded ones.
 
     build, others: the [build] of the sides; what any of them names is what builds depend on.
@@ -70,7 +70,7 @@ def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Pl
         runs = fraction.blocks()[1]
         second = {tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs}
     return tuple(
-        Planned(
+        PlannedTreatment(
             number=number,
             side="base" if settings.get(SIDE) == "base" else "head",
             settings={name: setting for name, setting in settings.items() if name != SIDE},
@@ -167,7 +167,7 @@ def _built(study: Study, builds: Iterable[BuildTable]) -> frozenset[str]:
     )
 
 
-def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
+def applied(benchmark: Benchmark, study: Study, planned: PlannedTreatment) -> Benchmark:
     """Return a benchmark as it is at a treatment, for any instrument to run.
 
     {factor} is replaced in its command and in those of its service and load. The prefixes and arguments of several
@@ -186,7 +186,7 @@ def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
     return msgspec.structs.replace(at, command=with_words(at.command, prefix, args))
 
 
-def environment(study: Study, planned: Planned) -> dict[str, str]:
+def environment(study: Study, planned: PlannedTreatment) -> dict[str, str]:
     """Return what a treatment adds to the environment of executions, and PERFGATE_FACTOR_* with what {factor} is."""
     added: dict[str, str] = {}
     for name, setting in planned.settings.items():
@@ -254,8 +254,8 @@ def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
 
 
 def measured_by(
-    study: Study, planned: Sequence[Planned], session: int | None, runner: str | None
-) -> tuple[Planned, ...]:
+    study: Study, planned: Sequence[PlannedTreatment], session: int | None, runner: str | None
+) -> tuple[PlannedTreatment, ...]:
     """Return the treatments that a job measures: those not bound to another session or runner.
 
     session: its number; None: there is one, which is 0. runner: its label, several as "self-hosted,core2"; None: none
@@ -296,13 +296,13 @@ def bound_runners(study: Study) -> list[str]:
     return list(dict.fromkeys(",".join(labels_of(each.runner)) for each in _tables(study) if each.runner is not None))
 
 
-def runner_of(study: Study, planned: Planned) -> Runner | None:
+def runner_of(study: Study, planned: PlannedTreatment) -> Runner | None:
     """Return the runner that a treatment is bound to."""
     tables = (setting_table(study, name, setting) for name, setting in planned.settings.items())
     return next((table.runner for table in tables if table.runner is not None), None)
 
 
-def jobs(study: Study, planned: Sequence[Planned], sessions: int) -> list[Job]:
+def jobs(study: Study, planned: Sequence[PlannedTreatment], sessions: int) -> list[StudyJob]:
     """Lay a study on jobs: so many sessions on each runner that settings name, and those that they are bound to.
 
     Sessions of different runners have different numbers, unless settings are bound to numbers. A job that would measure
@@ -318,7 +318,7 @@ def jobs(study: Study, planned: Sequence[Planned], sessions: int) -> list[Job]:
         for session in range(place * apart, place * apart + each_runner):
             name = None if labels is None else ",".join(labels)
             if count := len(measured_by(study, planned, session, name)):
-                found.append(Job(session, last, runner, count))
+                found.append(StudyJob(session, last, runner, count))
     return found
 
 

@@ -21,7 +21,7 @@ from gate.config.study import Cpus as Cpus
 from gate.config.study import Load as Load
 from gate.config.study import Service as Service
 from gate.config.study import Study as Study
-from gate.config.study import Table as Table
+from gate.config.study import TomlTable as TomlTable
 from gate.config.study import default
 from gate.model import Better
 from gate.model.case import MEAN
@@ -78,7 +78,7 @@ Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-ran
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 
 
-class Gate(Table, frozen=True, kw_only=True):
+class Gate(TomlTable, frozen=True, kw_only=True):
     """The rules of the verdict."""
 
     threshold: Share = default(Share(0.02))
@@ -128,7 +128,7 @@ class Gate(Table, frozen=True, kw_only=True):
     """The GitHub label that accepts what regressed or is missing in a pull request (docs/github.md); "": none."""
 
 
-class Override(Table, frozen=True, kw_only=True):
+class Override(TomlTable, frozen=True, kw_only=True):
     """Other rules for some cases; globs, the later entry wins."""
 
     benchmark: str = "*"
@@ -157,7 +157,7 @@ class Override(Table, frozen=True, kw_only=True):
     """Replaces gate.missing, for benchmarks as a whole."""
 
 
-class Accept(Table, frozen=True, kw_only=True):
+class Accept(TomlTable, frozen=True, kw_only=True):
     """A known regression that does not fail: up to a size, until a date, with a reason."""
 
     benchmark: Annotated[str, Meta(examples=["encode"])]
@@ -177,7 +177,7 @@ class Accept(Table, frozen=True, kw_only=True):
 BuildCount = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class Builds(Table, frozen=True, kw_only=True):
+class Builds(TomlTable, frozen=True, kw_only=True):
     """A range of builds: the first look for a verdict comes after `min` rounds, the last when the budget ends."""
 
     min: Annotated[int, Meta(ge=2, le=1000, examples=[4])]
@@ -186,7 +186,7 @@ class Builds(Table, frozen=True, kw_only=True):
     """Rounds at most. Default: as many as the budget holds, up to 56; 12 where nothing ends early."""
 
 
-class Plan(Table, frozen=True, kw_only=True):
+class Plan(TomlTable, frozen=True, kw_only=True):
     """How much is measured."""
 
     builds: BuildCount | Builds = msgspec.field(default_factory=lambda: Builds(min=4))
@@ -214,7 +214,7 @@ class Plan(Table, frozen=True, kw_only=True):
     """How often the jobs of `perfgate plan --matrix` measure everything."""
 
 
-class BuildTable(Table, frozen=True, kw_only=True):
+class BuildTable(TomlTable, frozen=True, kw_only=True):
     """How one side is built; read from each side's own file."""
 
     setup: Command | None = None
@@ -250,7 +250,7 @@ class BuildTable(Table, frozen=True, kw_only=True):
     """Time limit of setup and of each build."""
 
 
-class Env(Table, frozen=True, kw_only=True):
+class Env(TomlTable, frozen=True, kw_only=True):
     """The environment of builds and benchmarks."""
 
     pass_: list[str] = msgspec.field(default_factory=list, name="pass")
@@ -259,7 +259,7 @@ class Env(Table, frozen=True, kw_only=True):
     """Values added; shown in reports."""
 
 
-class MetricRules(Table, frozen=True, kw_only=True):
+class MetricRules(TomlTable, frozen=True, kw_only=True):
     """What one metric of a benchmark is and how it is judged."""
 
     unit: str | None = None
@@ -288,7 +288,7 @@ class MetricRules(Table, frozen=True, kw_only=True):
         return self.statistics or [MEAN]
 
 
-class Columns(Table, frozen=True, kw_only=True):
+class Columns(TomlTable, frozen=True, kw_only=True):
     """The columns of a CSV file. None: as the header line tells; "": there is none."""
 
     value: str
@@ -301,7 +301,7 @@ class Columns(Table, frozen=True, kw_only=True):
     """Names the metric of the row's value."""
 
 
-class Benchmark(Table, frozen=True, kw_only=True):
+class Benchmark(TomlTable, frozen=True, kw_only=True):
     """One benchmark: a command and the instrument that takes its values."""
 
     name: Annotated[str, Meta(min_length=1, examples=["parse-large"])]
@@ -370,7 +370,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
         return self.traits or KNOWN.get(self.instrument, Traits())
 
 
-class Creep(Table, frozen=True, kw_only=True):
+class Creep(TomlTable, frozen=True, kw_only=True):
     """What `perfgate check --creep` compares the default branch with, night after night (docs/creep.md)."""
 
     against: Annotated[str, Meta(min_length=1, examples=["latest-tag"])] = "latest-tag"
@@ -381,7 +381,7 @@ class Creep(Table, frozen=True, kw_only=True):
     """Replaces gate.threshold in a creep check. Default: gate.threshold."""
 
 
-class Config(Table, frozen=True, kw_only=True):
+class Config(TomlTable, frozen=True, kw_only=True):
     """perfgate.toml, or the same keys under [tool.perfgate] in pyproject.toml."""
 
     gate: Gate = msgspec.field(default_factory=Gate)

@@ -15,7 +15,7 @@ from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict
 from gate.model.case import CaseId, case_id
 from gate.model.history import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
 from gate.model.report import View
-from gate.stats.creep import Creeping, Spread, creeping, more_nights, spread_of
+from gate.stats.creep import Creeping, NightSpread, creeping, more_nights, spread_of
 from gate.stats.rounding import Array
 from gate.stats.special import stdtrit
 
@@ -24,15 +24,8 @@ METHOD = "nights"
 _EXACT = "exact"
 
 
-class Crept(NamedTuple):
-    """The findings as all nights have them, and what the report says of the nights."""
-
-    findings: list[Finding]
-    facts: CreepFacts
-
-
-def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Crept | None:
-    """Judge the findings of a creep check by all nights; None: this is none.
+def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> tuple[list[Finding], CreepFacts] | None:
+    """Judge the findings of a creep check by all nights, and say what these show; None: this is none.
 
     A regression of this night alone becomes inconclusive; what the nights show together becomes a regression, or
     accepted. All other findings stay as they are.
@@ -47,7 +40,7 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Cr
         pin=run.creep.pin, nights=max((case.nights for case in cases), default=0), error=judge.alpha,
         unused=run.creep.unused, cases=cases,
     )  # fmt: skip
-    return Crept([finding for finding, _ in judged], facts)
+    return [finding for finding, _ in judged], facts
 
 
 def night_of(finding: Finding, run: Run) -> Night | None:
@@ -76,7 +69,7 @@ class _Series(NamedTuple):
 
     ratios: Array
     variances: Array
-    before: Spread
+    before: NightSpread
     days: list[str]
 
 

@@ -11,7 +11,7 @@ import datetime
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
@@ -34,7 +34,7 @@ from gate.model.names import Top
 from gate.model.warnings import AnyWarning
 from gate.stats import prior as priors
 from gate.stats.centers import first_round_noise
-from gate.stats.fixed_sessions import Machine, together
+from gate.stats.fixed_sessions import OneSession, together
 from gate.stats.levels import Reduced, Tops
 from gate.stats.planning import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.prior import remembered_correlation
@@ -50,11 +50,8 @@ _WEIGHTS = (0.8, 0.2)
 _UNITS = COMMAND_METRICS | {"task-clock": "s"}
 
 
-class Asked(NamedTuple):
-    """A case, and what of it is compared."""
-
-    case: Case
-    statistic: str
+CaseStatistic = tuple[Case, str]
+"""A case, and what of it is compared."""
 
 
 class Role(msgspec.Struct, frozen=True, eq=False):
@@ -212,7 +209,7 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
     warnings: tuple[AnyWarning, ...]
     rounds: Rounds | None
     """What its complete rounds tell; None: there are none, or a value has no logarithm."""
-    machines: tuple[Machine, ...] = ()
+    machines: tuple[OneSession, ...] = ()
 
     @property
     def builds(self) -> int:
@@ -302,7 +299,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or most
     layouts = evidence.layouts
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
-    chosen = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
+    method, shares = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
     now = datetime.datetime.now(tz=datetime.UTC)
     with suppress(ValueError):
         now = datetime.datetime.fromisoformat((run.created if run else None) or "")
@@ -310,8 +307,8 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         policy=policy,
         interval=bootstrap or "fieller",
         scheme=scheme or "RRR",  # type: ignore[arg-type]  # the part of a Literal of names
-        method=chosen.method,
-        shares=chosen.shares,
+        method=method,
+        shares=shares,
         layouts=layouts,
         moderate=gate.interval == "fieller-moderated" or (gate.interval == "auto" and memory is not None),
         looks=looks,
@@ -331,35 +328,28 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
 CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """The interval without memory, and whether cases share the variance of their rounds where there are enough."""
-
-    method: Method
-    shares: bool
-
-
 def choose(
     gate: Gate, rounds: int, size: int, layouts: Layouts | None, *, sessions: int = 1, remembered: float | None = None
-) -> Choice:
-    """Choose the interval by the plan alone.
+) -> tuple[Method, bool]:
+    """Choose the interval without memory, and whether cases share the variance of rounds, by the plan alone.
 
     rounds: planned at most. size: findings that share the error. layouts: of both sides of a round; None: not known.
     remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
     """
     if gate.interval in ("fieller", "fieller-kj", "fieller-paired", "paired"):
-        return Choice(gate.interval, shares=False)
+        return gate.interval, False
     if gate.interval.startswith("bootstrap") and sessions == 1:
         # both draw each side by itself, and quantiles go with them
-        return Choice("fieller", shares=False)
+        return "fieller", False
     # machines may differ by any factor, which both sides have in common: only within a session is there a ratio
     enough = layouts == "common" and size >= FEWEST_CASES
     if sessions > 1:
-        return Choice("paired", shares=enough and gate.sessions == "fixed")
+        return "paired", enough and gate.sessions == "fixed"
     if gate.interval == "paired-shared" or (gate.interval == "auto" and enough):
-        return Choice("paired", shares=True)
+        return "paired", True
     correlation = CORRELATIONS[layouts] if remembered is None else remembered
     family = 1 if gate.family == "none" else size
-    return Choice("paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller", shares=False)
+    return "paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller", False
 
 
 # --- what is compared, and which of it answers one question ----------------------------------------------------------
@@ -371,7 +361,7 @@ def statistics_of(config: Config, benchmark: str, metric: str) -> list[str]:
     return list(reversed(once.values()))
 
 
-def roles_of(questions: Sequence[Sequence[Asked]]) -> list[list[Role | None]]:
+def roles_of(questions: Sequence[Sequence[CaseStatistic]]) -> list[list[Role | None]]:
     """Give each view its share of the error, by the noise of the first round; None: it is the only one.
 
     An effect never decides here, nor do the rounds that are tested: that would be a second look at them.

@@ -18,9 +18,9 @@ from gate.model.warnings.base import Said
 from gate.stats import diagnostics
 from gate.stats.components import level_variances
 from gate.stats.diagnostics import carry_over, wider
-from gate.stats.fixed_sessions import Machine
+from gate.stats.fixed_sessions import OneSession
 from gate.stats.levels import Tops
-from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
+from gate.stats.ratio import WITHHELD, Limits, RoundedRatio, rounded, t_quantile
 from gate.stats.special import chdtri
 from gate.writing.amounts import format_percent
 
@@ -37,14 +37,14 @@ def variances(found: Estimated) -> Variances:
 def _variance(found: Estimated, sample: Sample, tops: Tops, value: float) -> list[Variance]:
     return [
         Variance(
-            level=item.level,
-            s2=item.s2,
-            t2=None if math.isnan(item.t2) else item.t2,
-            relative=math.sqrt(item.s2) / abs(value) if value else None,
+            level=level,
+            s2=s2,
+            t2=None if math.isnan(t2) else t2,
+            relative=math.sqrt(s2) / abs(value) if value else None,
         )
-        for item in level_variances(sample, tops)
+        for level, (s2, t2) in level_variances(sample, tops).items()
         # of given machines nothing rests on how they differ
-        if not (found.machines and item.level == "session")
+        if not (found.machines and level == "session")
     ]
 
 
@@ -74,7 +74,7 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     )  # fmt: skip
 
 
-def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> list[SessionRatio]:
+def session_ratios(found: Sequence[OneSession], subject: Subject, alpha: float) -> list[SessionRatio]:
     """Describe each of given machines with its own interval at confidence 1 - alpha."""
     described = []
     for each in found:
@@ -181,7 +181,7 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     settled = (judged.settled and not judged.futile) or judged.position.not_worse
     if settled or found.exact or found.reduced.trouble or df is None:
         return None
-    if isinstance(found.ratio, Rounded) and found.ratio.leaves_open(edge(found)):
+    if isinstance(found.ratio, RoundedRatio) and found.ratio.leaves_open(edge(found)):
         return None
     if design.sessions > 1 and not design.machines:
         # the unit is the session: builds of the same sessions tell little more

@@ -15,7 +15,7 @@ from gate.decide.design import (
     METHOD,
     SHARED,
     SHARED_METHOD,
-    Asked,
+    CaseStatistic,
     Design,
     Estimated,
     Factors,
@@ -31,7 +31,7 @@ from gate.model.case import MEAN, TYPICAL, CaseId, Center, case_id, center_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.stats.centers import reduce_to
-from gate.stats.fixed_sessions import Machine, depends, machine, of_pairs, over_machines, stacked
+from gate.stats.fixed_sessions import OneSession, depends, machine, of_pairs, over_machines, stacked
 from gate.stats.levels import Reduced, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, reduce
 from gate.stats.ratio import PAIRED, LogPair, MeanPair, Ratio, ratio_of, rounded, rounds_of
 from gate.stats.shared_variance import shared_of
@@ -80,7 +80,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
     )
 
 
-def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
+def questions_of(cases: Iterable[Case], config: Config) -> list[list[CaseStatistic]]:
     """List what is decided: the views of each question, of which there is one where no turns were taken."""
     decided = [case for case in cases if case.decided]
     known = {case_id(case) for case in decided}
@@ -88,21 +88,21 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
     for case in decided:
         if case.sharp and case.view_of is not None and _has_views(case, config):
             sharper.setdefault(case_id(case)._replace(metric=case.view_of), case)
-    found: list[list[Asked]] = []
+    found: list[list[CaseStatistic]] = []
     for case in decided:
         viewed = case.view_of is not None and case_id(case)._replace(metric=case.view_of) in known
         if not _has_views(case, config):
-            found += [[Asked(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
+            found += [[(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
         elif case_id(case) in sharper:
-            found.append([Asked(sharper[case_id(case)], TYPICAL), Asked(case, MEAN)])
+            found.append([(sharper[case_id(case)], TYPICAL), (case, MEAN)])
         elif not viewed and min(int(side.counts[1].min()) for side in (case.base, case.head)) < _FEWEST_PAIRS:
-            found.append([Asked(case, MEAN)])
+            found.append([(case, MEAN)])
         elif not viewed:
-            found.append([Asked(case, TYPICAL), Asked(case, MEAN)])
+            found.append([(case, TYPICAL), (case, MEAN)])
     return found
 
 
-def asked_of(cases: Iterable[Case], config: Config) -> list[Asked]:
+def asked_of(cases: Iterable[Case], config: Config) -> list[CaseStatistic]:
     """List everything that is compared: the views of all questions."""
     return [asked for views in questions_of(cases, config) for asked in views]
 
@@ -116,30 +116,23 @@ def _has_views(case: Case, config: Config) -> bool:
 # --- their estimates --------------------------------------------------------------------------------------------------
 
 
-class Estimates(msgspec.Struct, frozen=True, eq=False):
-    """All subjects estimated over the same rounds, on a host that is so much noisier than remembered."""
-
-    found: list[Estimated]
-    factors: Factors
-
-
 def estimates(
     subjects: Sequence[Subject], design: Design, rounds: int | None, least: Factors = AS_REMEMBERED,
     settled: Sequence[Estimated] = (),
-) -> Estimates:  # fmt: skip
-    """Estimate subjects over their first rounds; None: over all there is.
+) -> tuple[list[Estimated], Factors]:  # fmt: skip
+    """Estimate subjects over their first rounds, and say how much noisier than remembered the host is then.
 
-    least: what the host was found to be at an earlier look, by more findings than may be open now. settled: other
-    findings of the report, over the rounds that they have, which tell of the variance of these.
+    rounds: None: all there are. least: what the host was found to be at an earlier look, by more findings than may be
+    open now. settled: other findings, over the rounds that they have, which tell of the variance of these.
     """
     plain = [_plain(subject, design, rounds) for subject in subjects]
     known = plain
     if design.shares:
         known = (_over_sharing_machines if design.machines else _with_shared_variance)(plain, settled)
     if not design.moderate:
-        return Estimates([_held(found, design) for found in known], least)
+        return [_held(found, design) for found in known], least
     moderated, factors = with_memory(plain, known, design, least)
-    return Estimates([_held(found, design) for found in moderated], factors)
+    return [_held(found, design) for found in moderated], factors
 
 
 def _with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
@@ -271,7 +264,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
     ratio: Ratio = nothing
     if not measured_together(base, head):
         # no machine has a round; of machines that measured one side each, that is what is wrong
-        machines = tuple(Machine(session, 0, None, None, "few-rounds") for session in sessions)
+        machines = tuple(OneSession(session, 0, None, None, "few-rounds") for session in sessions)
         reduced = reduce_to(base, head, center, exact=case.exact, sessions=True)
         if reduced.trouble != "apart":
             reduced = msgspec.structs.replace(reduced, trouble="machine", exact=False)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from gate.decide.design import Subject
-from gate.explain.explain import Measured, explain
+from gate.explain.explain import MetricRatio, explain
 from gate.model import Evidence, Finding, QuantileCurve, Verdict
 from gate.model.case import canonical
 from gate.model.profile import Explanation, Profile, Unprofiled
@@ -124,7 +124,7 @@ def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def _measured(place: _Place, findings: Sequence[Finding]) -> Measured | None:
+def _measured(place: _Place, findings: Sequence[Finding]) -> MetricRatio | None:
     """Return the change of the finding that matters most of a benchmark; a profile can show times best."""
     own = [f for f in _worst_first(findings) if _place(f) == place and f.ratio.estimate is not None]
     worst = [f for f in own if f.verdict == own[0].verdict]
@@ -137,4 +137,4 @@ def _measured(place: _Place, findings: Sequence[Finding]) -> Measured | None:
     elif found.kind != "withheld":
         ends += [0.0, math.inf]
     worse = [x if best.better == "lower" else 1 / x if x > 0 else math.inf for x in ends]
-    return Measured(best.metric, best.unit, worse[0], min(worse), max(worse))
+    return MetricRatio(best.metric, best.unit, worse[0], min(worse), max(worse))

@@ -14,7 +14,7 @@ import msgspec
 from gate.decide.design import AS_REMEMBERED, ONLY_REPORTS, Design, Estimated, Subject, by_question
 from gate.decide.estimates import estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
-from gate.model import Counts, RatioInterval, Side, SideSummary
+from gate.model import LevelCounts, RatioInterval, Side, SideSummary
 from gate.model.report import Limit
 from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.ratio import WITHHELD, Limits, Tail, side_limits
@@ -62,15 +62,12 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
         return self.estimated.subject
 
 
-class Walk(msgspec.Struct, frozen=True, eq=False):
-    """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
+def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], float]:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
 
-    judged: list[Judged]
-    factor: float
-
-
-def walk(subjects: Sequence[Subject], design: Design) -> Walk:
-    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict."""
+    Returns:
+        The end of all looks, and how much noisier than remembered the host is at the last one.
+    """
     judged: list[Judged | None] = [None] * len(subjects)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
@@ -84,9 +81,8 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
         if not still_open:
             break
         kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
-        now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
-        factors = now.factors
-        for i, found in zip(still_open, now.found, strict=True):
+        now, factors = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
+        for i, found in zip(still_open, now, strict=True):
             judged[i] = _tested(found, design, look)
         judged = [*_families([j for j in judged if j is not None], design)]
     ended = []
@@ -95,7 +91,7 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
         # what the run gave up by another family than the one that is asked for now was measured no further
         stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
         ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
-    return Walk(ended, factors.rounds)
+    return ended, factors.rounds
 
 
 def _tested(found: Estimated, design: Design, look: int) -> Judged:
@@ -305,7 +301,7 @@ def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
         value=value - shift,
         low=None if limits.low is None else limits.low - unknown - shift,
         high=None if limits.high is None else limits.high + unknown - shift,
-        counts=Counts(
+        counts=LevelCounts(
             session=len(sample.counts[2]),
             build=len(sample.builds),
             execution=len(sample.counts[0]),

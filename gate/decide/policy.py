@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.config_text import Source, from_tables, project_source, read_source
+from gate.config.config_text import ConfigText, from_tables, project_source, read_source
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
@@ -63,7 +63,7 @@ def today() -> datetime.date:
     return datetime.datetime.now(tz=datetime.UTC).date()
 
 
-def read_rules(file: Path, option: str = "rules") -> Source:
+def read_rules(file: Path, option: str = "rules") -> ConfigText:
     """Read a config file that an option names; a pyproject.toml by its [tool.perfgate].
 
     Raises:

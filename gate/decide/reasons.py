@@ -34,12 +34,12 @@ from gate.model.names import OF_BUILDS
 from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
 from gate.model.warnings.setup import NothingToCompare
-from gate.stats.fixed_sessions import FEWEST_ROUNDS, Machine
+from gate.stats.fixed_sessions import FEWEST_ROUNDS, OneSession
 from gate.stats.levels import Reduced
-from gate.stats.ratio import Limits, Rounded
+from gate.stats.ratio import Limits, RoundedRatio
 
 
-class Facts(msgspec.Struct, frozen=True, eq=False):
+class ReasonFacts(msgspec.Struct, frozen=True, eq=False):
     """What a reason is made of; decided: the limits at the confidence that decided."""
 
     verdict: Verdict
@@ -85,7 +85,7 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
         return self.found.subject.case
 
 
-def finding(facts: Facts) -> reasons.Reason:
+def finding(facts: ReasonFacts) -> reasons.Reason:
     """Say why a finding has its verdict."""
     if facts.accepted is not None:
         entry = facts.accepted
@@ -126,7 +126,7 @@ def finding(facts: Facts) -> reasons.Reason:
     return _unchanged(facts) if facts.verdict == "unchanged" else _inconclusive(facts)
 
 
-def _unchanged(facts: Facts) -> reasons.Reason:
+def _unchanged(facts: ReasonFacts) -> reasons.Reason:
     low, high = facts.nominal.low, facts.nominal.high
     if facts.position.within_floor and facts.floor is not None:
         return reasons.BelowFloor(threshold=None, floor=facts.floor, unit=facts.case.unit)
@@ -138,7 +138,7 @@ def _unchanged(facts: Facts) -> reasons.Reason:
     return reasons.Within(threshold=facts.threshold)
 
 
-def _inconclusive(facts: Facts) -> reasons.Reason:
+def _inconclusive(facts: ReasonFacts) -> reasons.Reason:
     if facts.plain.kind in ("complement", "line", "half-line"):
         return reasons.UNBOUNDED
     if facts.hidden is not None and facts.floor is not None:
@@ -165,10 +165,10 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
     return _unsettled(facts)
 
 
-def _unsettled(facts: Facts) -> reasons.Reason:
+def _unsettled(facts: ReasonFacts) -> reasons.Reason:
     """Say why an interval that lies on both sides of the threshold does."""
     ratio = facts.found.ratio
-    if isinstance(ratio, Rounded) and ratio.leaves_open(edge(facts.found)):
+    if isinstance(ratio, RoundedRatio) and ratio.leaves_open(edge(facts.found)):
         step = max(facts.found.base.step, facts.found.head.step)
         low, high = ratio.bounds
         return reasons.Rounded(step=step, unit=facts.case.unit, low=low, high=high)
@@ -187,7 +187,7 @@ def _unsettled(facts: Facts) -> reasons.Reason:
     )  # fmt: skip
 
 
-def _held(facts: Facts) -> reasons.Reason | None:
+def _held(facts: ReasonFacts) -> reasons.Reason | None:
     has, units, unit = facts.found.builds, facts.found.units, facts.found.unit
     if facts.found.hold == "builds":
         return reasons.FewBuilds(needs=facts.min_builds, has=has, unit=facts.found.subject.top)
@@ -196,26 +196,26 @@ def _held(facts: Facts) -> reasons.Reason | None:
     return reasons.MEMORY_ALONE if facts.found.hold == "memory" else None
 
 
-def _asked(facts: Facts) -> float | None:
+def _asked(facts: ReasonFacts) -> float | None:
     """Return the confidence that the looks ask for, where the interval that is shown would say something else."""
     same = _reach(facts, facts.plain) == _reach(facts, facts.nominal)
     return None if same else facts.nominal_confidence
 
 
-def _reach(facts: Facts, limits: Limits) -> tuple[bool, bool, bool]:
+def _reach(facts: ReasonFacts, limits: Limits) -> tuple[bool, bool, bool]:
     """Return whether limits go beyond the threshold above and below 1, and whether they lie wholly beyond it."""
     low, high, edge = limits.low or 0.0, math.inf if limits.high is None else limits.high, 1 + facts.threshold
     return high >= edge, low <= 1 / edge, low > edge or high < 1 / edge
 
 
-def _hopeless(facts: Facts) -> bool:
+def _hopeless(facts: ReasonFacts) -> bool:
     # degrees of freedom and the build as the unit are what the count of more builds is computed by
     found = facts.found
     several = not found.machines and max(len(side.counts[2]) for side in (found.base, found.head)) > 1
     return facts.more_builds is None and found.ratio.df is not None and not several
 
 
-def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
+def _beyond(facts: ReasonFacts, limits: Limits, *, worse: bool) -> bool:
     low, high, d = limits.low, limits.high, facts.threshold
     if low is None or high is None:
         return False
@@ -299,7 +299,7 @@ _TROUBLES: dict[str, reasons.Reason] = {
 }
 
 
-def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] = ()) -> reasons.Reason:
+def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[OneSession] = ()) -> reasons.Reason:
     """Say what stands in the way of a ratio of two sides that are in trouble.
 
     machines: each judged by itself; the first of them that has no interval is named.
@@ -321,7 +321,7 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
     return reasons.BOTH_ZERO if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
 
 
-def _on_machine(found: Machine, subject: Subject) -> reasons.Because | reasons.FewValues | reasons.FewRoundsThere:
+def _on_machine(found: OneSession, subject: Subject) -> reasons.Because | reasons.FewValues | reasons.FewRoundsThere:
     if found.trouble == "few-values" and found.reduced is not None and found.reduced.shortage is not None:
         has, needs = found.reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has)

@@ -123,14 +123,13 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     subjects = subjects_of(evidence, policy)
     asked = {id(subject.case) for subject in subjects}
     design = design_of(evidence, policy, subjects)
-    walked = walk(subjects, design)
-    shared = [j.subject for j in walked.judged if not j.estimated.exact]
+    walked, noisier = walk(subjects, design)
+    shared = [j.subject for j in walked if not j.estimated.exact]
     run = evidence.run
-    answers = answers_of(walked.judged, design, len(shared), steady=run is not None and run.creep is not None)
-    itself, judged = [each.finding for each in answers], [each.judged for each in answers]
+    answers = answers_of(walked, design, len(shared), steady=run is not None and run.creep is not None)
+    itself, judged = [finding for finding, _ in answers], [each for _, each in answers]
     crept = crept_of(itself, run, policy)
-    if crept is not None:
-        itself = crept.findings
+    itself, creep = crept or (itself, None)
     controls = controls_of([each.subject for each in judged], design)
     itself = [msgspec.structs.replace(each, control=own) for each, own in zip(itself, controls, strict=True)]
     why = reasons.nothing_to_compare(evidence)
@@ -141,7 +140,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     stopped = stopped_by(evidence, judged)
     few = None
     # nights of a creep check are judged together
-    if verdict == "inconclusive" and crept is None:
+    if verdict == "inconclusive" and creep is None:
         few = reasons.not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else reasons.new_benchmarks(evidence)
@@ -156,23 +155,23 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
-        run=run_facts(evidence, design, walked),
+        run=run_facts(evidence, design, walked, noisier),
         policy=policy_facts(policy),
         family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
         recorded=[*recorded_of(evidence, design, asked if why is None else ())],
         failures=evidence.failures,
-        overall=overall_of(walked.judged, without_case(evidence), design) if why is None else [],
+        overall=overall_of(walked, without_case(evidence), design) if why is None else [],
         curves=curves_of([each.subject for each in judged], findings) if why is None else [],
         new=new,
         warnings=[
             *implausible(findings, policy.config), *missing_allowed(evidence.failures, policy), *evidence.warnings,
-            *of_rules(subjects, policy, design, walked), *about_no_case(evidence, policy),
+            *of_rules(subjects, policy, design, noisier), *about_no_case(evidence, policy),
         ],
         explanations=explanations,
         unprofiled=unprofiled,
-        creep=crept.facts if crept is not None else None,
+        creep=creep,
         controls=counted(findings),
     )  # fmt: skip
 
@@ -216,31 +215,28 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
     return [_finding(each, limit, design, comparisons) for each, limit in zip(judged, limits, strict=True)]
 
 
-class Answer(NamedTuple):
-    """The finding that stands for a question, and what was judged of it."""
-
-    finding: Finding
-    judged: Judged
+_Answer = tuple[Finding, Judged]
+"""The finding that stands for a question, and what was judged of it."""
 
 
-def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[Answer]:
-    """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
+def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[_Answer]:
+    """Give every question one finding, and what was judged of it: of the view that regressed, else of the sharp one.
 
     comparisons: all views that share the error. steady: of the view that is the same in every run, whatever each shows:
     nights are judged together.
     """
-    every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
+    every = [*zip(findings_of(judged, design, comparisons), judged, strict=True)]
     return [_answer([every[i] for i in views], steady=steady) for views in by_question([j.subject for j in judged])]
 
 
-def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
-    chosen = _chosen(views, steady=steady)
+def _answer(views: Sequence[_Answer], *, steady: bool) -> _Answer:
+    finding, judged = chosen = _chosen(views, steady=steady)
     others = [each for each in views if each is not chosen]
     if not others:
         return chosen
-    subject = chosen.judged.subject
-    tasks = any(each.judged.subject.case.one_task is False for each in views)
-    own, other = subject.role, others[0].judged.subject.role
+    subject, other = judged.subject, others[0][1].subject.role
+    tasks = any(each.subject.case.one_task is False for _, each in views)
+    own = subject.role
     times = None
     if own is not None and other is not None and own.noise and other.noise is not None:
         times = other.noise / own.noise
@@ -248,17 +244,16 @@ def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
         why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
         times=times,
     )
-    beside = [each.finding for each in others]
-    return Answer(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
+    return msgspec.structs.replace(finding, view=view, beside=[each for each, _ in others]), judged
 
 
-def _chosen(views: Sequence[Answer], *, steady: bool) -> Answer:
-    subjects = [each.judged.subject for each in views]
+def _chosen(views: Sequence[_Answer], *, steady: bool) -> _Answer:
+    subjects = [judged.subject for _, judged in views]
     first = next(i for i, subject in enumerate(subjects) if (subject.first if steady else subject.sharp))
     verdicts: tuple[Verdict, ...] = () if steady else ("regression", "accepted")
     for verdict in verdicts:
         for each in (views[first], *views):
-            if each.finding.verdict == verdict:
+            if each[0].verdict == verdict:
                 return each
     return views[first]
 
@@ -286,7 +281,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         shown = "decided_at"
     early = judged.settled and judged.look + 1 < len(design.looks)
     proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
-    facts = reasons.Facts(
+    facts = reasons.ReasonFacts(
         verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
         comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),

@@ -13,7 +13,7 @@ from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import estimates, subject_of
-from gate.decide.looks import Judged, Walk, ratio_interval, side_summary
+from gate.decide.looks import Judged, ratio_interval, side_summary
 from gate.model.case import MEAN, quantity
 from gate.model.evidence import Evidence
 from gate.model.history import Control, Controls
@@ -58,15 +58,15 @@ def stopped_by(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"
     return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
 
 
-def run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
-    """Bring together what a report says of its run."""
+def run_facts(evidence: Evidence, design: Design, judged: Sequence[Judged], noisier: float) -> RunFacts:
+    """Bring together what a report says of its run; noisier: how much the host is so than remembered."""
     run = evidence.run
     used = sum(rounds <= evidence.rounds.done for rounds in evidence.looks)
     return RunFacts(
         **{name: getattr(run, name, None) for name in _OF_RUN},
         rounds=evidence.rounds,
         looks=LookFacts(rounds=list(evidence.looks), used=used) if design.looks else None,
-        memory=_memory_facts(design, walked),
+        memory=_memory_facts(design, judged, noisier),
         seconds=evidence.seconds,
         settings={key: run.config[key] for key in _SETTINGS if key in run.config} if run and run.config else None,
         builds=evidence.builds,
@@ -83,25 +83,25 @@ def run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
     )
 
 
-def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
+def _memory_facts(design: Design, judged: Sequence[Judged], noisier: float) -> MemoryFacts | None:
     if design.memory is None or not design.memory.findings:
         return None
     sessions = {s.session: s.created[:10] for m in design.memory.findings for s in m.sessions}
     used = sum(
         j.estimated.moderation is not None
         and (j.estimated.moderation.result is None or j.estimated.moderation.result.used)
-        for j in walked.judged
+        for j in judged
     )
     days = sorted(sessions.values())
     checks = max(len(with_layouts(m, "common")) for m in design.memory.findings)
     waits = design.layouts == "common" and checks < FEWEST_COMMON
     return MemoryFacts(
-        findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor,
+        findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=noisier,
         checks=checks if waits else None,
     )  # fmt: skip
 
 
-def of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walked: Walk) -> Iterator[AnyWarning]:
+def of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, noisier: float) -> Iterator[AnyWarning]:
     """Warn of what the rules ask for in vain, and of what is remembered and not used."""
     for a in policy.config.accept:
         if a.until < policy.today:
@@ -118,8 +118,8 @@ def of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walked
         yield Said(text, "nothing-remembered", "later")
     if design.memory is not None and design.moderate:
         yield from design.memory.unused
-    if walked.factor > _NOISY_HOST:
-        times = f"{walked.factor:.1f} times as noisy as calibrated"
+    if noisier > _NOISY_HOST:
+        times = f"{noisier:.1f} times as noisy as calibrated"
         yield Said(f"the host is {times}: every interval allows for it", "noisy-host", "first")
 
 
@@ -141,7 +141,7 @@ def about_no_case(evidence: Evidence, policy: Policy) -> Iterator[Said]:
 def recorded_of(evidence: Evidence, design: Design, decided: Collection[int]) -> Iterator[Recorded]:
     """Give what is shown and not decided: cases, and the aggregates that both sides have, without an interval."""
     subjects = [subject_of(case, MEAN, design.policy, {}) for case in evidence.cases if id(case) not in decided]
-    for found in estimates(subjects, design, design.reached[-1] if design.reached else None).found:
+    for found in estimates(subjects, design, design.reached[-1] if design.reached else None)[0]:
         case = found.subject.case
         yield Recorded(
             benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=case.better, factors=case.factors,
@@ -234,7 +234,7 @@ def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | N
     plain = msgspec.structs.replace(
         design, interval="fieller", method="paired", moderate=False, memory=None, sessions=1, machines=()
     )
-    halved = iter(estimates(asked, plain, None).found)
+    halved = iter(estimates(asked, plain, None)[0])
     controls: list[Control | None] = [None] * len(dealt)
     alpha = 2 * EXPECTED
     for number, found in ((number, next(halved)) for number, half in enumerate(dealt) if half is not None):

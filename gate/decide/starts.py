@@ -42,7 +42,7 @@ _SLOWER = 1.5
 """How much longer rounds may become without fewer than a regression needs."""
 
 
-class Needs(msgspec.Struct, frozen=True):
+class StartNeeds(msgspec.Struct, frozen=True):
     """What the first starts of a benchmark say."""
 
     noise: float | None
@@ -55,7 +55,7 @@ class Needs(msgspec.Struct, frozen=True):
     """Seconds of what comes before the starts of a round and does not count, of both sides."""
 
 
-def wanted(needs: Needs, builds: float) -> int:
+def wanted(needs: StartNeeds, builds: float) -> int:
     """Return how many starts a round wants of a benchmark; builds: the seconds of those of a round."""
     free = math.floor(max(builds, _SECONDS) / needs.seconds) if needs.seconds > 0 else _LIKE_BEFORE
     least = max(needs.fewest, min(free, _LIKE_BEFORE))
@@ -64,7 +64,7 @@ def wanted(needs: Needs, builds: float) -> int:
 
 
 def afforded(
-    needs: Mapping[str, Needs], config: Config, *, builds: float, others: float, once: float
+    needs: Mapping[str, StartNeeds], config: Config, *, builds: float, others: float, once: float
 ) -> dict[str, int]:
     """Count the starts a side of each benchmark, so that enough rounds fit the budget.
 
@@ -145,7 +145,7 @@ def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Po
             # a start whose value is dropped takes as long
             before = sum(max(len(metric.dropped) for metric in each.metrics.values()) for each in own)
             seconds = sum(each.seconds or 0.0 for each in own) / (len(own) + before)
-            needs[name] = Needs(noise.get(name), len(SIDES) * seconds, fewest_of(config, name), before * seconds)
+            needs[name] = StartNeeds(noise.get(name), len(SIDES) * seconds, fewest_of(config, name), before * seconds)
     # the first builds are those of a round too
     return afforded(needs, config, builds=following, others=others, once=once - following)
 

@@ -15,7 +15,7 @@ from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.evidence.time_spent import planned_looks
-from gate.model import AfterRound, Look, Record, Round, Run
+from gate.model import AfterRound, Look, Record, RoundsDone, Run
 from gate.model.evidence import Evidence
 
 
@@ -34,7 +34,7 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
         return frozenset()
-    judged = walk(subjects, design_of(evidence, policy, subjects)).judged
+    judged, _ = walk(subjects, design_of(evidence, policy, subjects))
     # the loop knows of no failure that only the values of several executions show
     repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
     return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)
@@ -59,7 +59,7 @@ def looking(run: Run, config: Config) -> AfterRound | None:
         measured = [record for record in records if not isinstance(record, Run)]
         located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
         evidence = gather(located, config, measured=config)
-        rounds = Round(done=done, planned=looks[-1])
+        rounds = RoundsDone(done=done, planned=looks[-1])
         return look(replace(evidence, looks=looks, rounds=rounds), policy)
 
     return after_round

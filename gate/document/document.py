@@ -76,7 +76,7 @@ class Items(msgspec.Struct, frozen=True):
     title: str = ""
 
 
-class Said(msgspec.Struct, frozen=True):
+class Statement(msgspec.Struct, frozen=True):
     """A sentence by itself, the verdict of a document."""
 
     kind: ClassVar[str] = "said"
@@ -145,7 +145,7 @@ class Section(msgspec.Struct, frozen=True):
     reading: str = ""
 
 
-Part = Facts | Items | Said | Table | Footnotes | Code | Figures | Fold | Section
+Part = Facts | Items | Statement | Table | Footnotes | Code | Figures | Fold | Section
 
 
 class Document(msgspec.Struct, frozen=True):

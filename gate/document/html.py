@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gate.document.document import Document, Facts, Fold, Said, Section, Table
+from gate.document.document import Document, Facts, Fold, Section, Statement, Table
 from gate.document.terminal import Notes
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
@@ -67,7 +67,7 @@ def render(document: Document) -> str:
     """Write a document as a page of its own, ending with a newline."""
     parts = [part for section in document.sections for part in section]
     # above the contents stands what the document says by itself
-    lead = list(takewhile(lambda p: isinstance(p, Facts | Said) or getattr(p, "role", "rest") in _LEADING, parts))
+    lead = list(takewhile(lambda p: isinstance(p, Facts | Statement) or getattr(p, "role", "rest") in _LEADING, parts))
     main = [part for part in parts[len(lead) :] if not isinstance(part, Fold)]
     folds = [part for part in parts if isinstance(part, Fold)]
     # by their places: of two tables that are equal each has its own

@@ -16,8 +16,8 @@ from gate.document.document import (
     Footnotes,
     Items,
     Part,
-    Said,
     Section,
+    Statement,
     Table,
 )
 from gate.document.terminal import Notes
@@ -145,7 +145,7 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
     match part:
         case Facts():
             return "  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in part.rows)
-        case Said():
+        case Statement():
             # what a document begins with is its heading
             headed = part.tone and part is document.sections[0][0]
             return f"{f'### {document.tool}: ' if headed else ''}{brief(part.text, _TEXT)}"

@@ -9,7 +9,7 @@ from typing import TextIO
 import msgspec
 
 from gate.document.document import Cell as Cell  # whoever lays out a table finds its parts here
-from gate.document.document import Code, Document, Facts, Footnotes, Items, Part, Row, Said, Section, Table
+from gate.document.document import Code, Document, Facts, Footnotes, Items, Part, Row, Section, Statement, Table
 from gate.document.document import Column as Column
 from gate.words.short_names import NameSet
 from gate.words.streams import colored, is_terminal
@@ -237,7 +237,7 @@ class _Text:
                 ]
             case Items():
                 return list(self.items(part))
-            case Said():
+            case Statement():
                 style = self.verdicts.get(part.tone, "")
                 return [paint(line, style) for line in self.lines(part.text)]
             case Table():

@@ -12,7 +12,7 @@ from gate.config.rules import better_of, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
 from gate.evidence.lines import Located
-from gate.model import SIDES, Better, Build, Case, Counts, Execution, Metric, Side, SideSummary, Unsampled
+from gate.model import SIDES, Better, Build, Case, Execution, LevelCounts, Metric, Side, SideSummary, Unsampled
 from gate.model.case import MEAN, CaseId, canonical
 from gate.model.evidence import Aggregate
 from gate.model.names import BUILD_TIME, COUNTS, SIZE
@@ -145,7 +145,7 @@ def side_of(lines: Sequence[Unsampled]) -> SideSummary:
     """Sum the aggregates of one side up: the mean of its builds'; limits where there is one."""
     scale = to_base(lines[0].unit)[1]
     low, high = (None if len(lines) > 1 or limit is None else limit * scale for limit in (lines[0].low, lines[0].high))
-    counts = Counts(
+    counts = LevelCounts(
         session=1, build=len({(line.session, line.build) for line in lines}), execution=len(lines),
         iteration=sum(line.count or 0 for line in lines),
     )  # fmt: skip

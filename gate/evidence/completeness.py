@@ -21,7 +21,7 @@ from gate.config.rules import (
 from gate.config.study import FactorTable
 from gate.config.types import Builds, Config
 from gate.evidence.lines import Located
-from gate.evidence.runs import Part
+from gate.evidence.runs import ShardFiles
 from gate.model import (
     SIDES,
     UNBUILT,
@@ -32,7 +32,7 @@ from gate.model import (
     HostState,
     Look,
     Record,
-    Round,
+    RoundsDone,
     Run,
     Same,
     Side,
@@ -148,8 +148,12 @@ def partial_suites(executions: Sequence[Execution], measured: Config | None) -> 
 
 
 def rounds_of(
-    records: Sequence[Record], parts: Sequence[Part], run: Run | None, measured: Config | None, looks: Sequence[int]
-) -> Round:
+    records: Sequence[Record],
+    parts: Sequence[ShardFiles],
+    run: Run | None,
+    measured: Config | None,
+    looks: Sequence[int],
+) -> RoundsDone:
     """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
     parts: that the run lines among the records promise. measured: what the run was measured by; None: not known. looks:
@@ -159,14 +163,14 @@ def rounds_of(
     executions = [r for r in records if isinstance(r, Execution)]
     if not executions and any(isinstance(r, Same) for r in records):
         # what needs no measuring has no rounds
-        return Round(done=0, planned=None)
+        return RoundsDone(done=0, planned=None)
     if looks:
         begun = max((e.build + 1 for e in executions), default=0)
         taken = max((r.look for r in records if isinstance(r, Look)), default=0)
         if not any(isinstance(r, HostState) for r in records):
             # perfgate states its host, and looks after each round: one without was cut off. Other programs need not
             taken = max(taken, min(Counter(session for session, _ in _complete(executions)).values(), default=0))
-        return Round(done=min(taken, begun), planned=looks[-1])
+        return RoundsDone(done=min(taken, begun), planned=looks[-1])
     by_shard: dict[int, list[Execution]] = {}
     for part in parts:
         if part.files and part.compares:
@@ -175,7 +179,7 @@ def rounds_of(
     # an experiment has rounds of its own
     builds = None if is_study(measured, executions) else _planned_builds(run, measured)
     planned = builds * (run.sessions or 1) if run and builds is not None else None
-    return Round(done=len(set.intersection(*done)), planned=planned)
+    return RoundsDone(done=len(set.intersection(*done)), planned=planned)
 
 
 def _complete(executions: Iterable[Execution]) -> set[tuple[int, int]]:
@@ -212,7 +216,7 @@ def _planned_builds(run: Run | None, measured: Config | None) -> int | None:
 
 
 def round_warnings(
-    rounds: Round, executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None,
+    rounds: RoundsDone, executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None,
     measured: Config | None, config: Config, settled: Mapping[str, int], looks: Sequence[int], turns: Sequence[Turn],
 ) -> list[AnyWarning]:  # fmt: skip
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
@@ -256,7 +260,7 @@ def _starts(executions: Sequence[Execution], name: str) -> int:
 
 
 def part_warnings(
-    records: Sequence[Record], parts: Sequence[Part], run: Run | None, measured: Config | None, config: Config
+    records: Sequence[Record], parts: Sequence[ShardFiles], run: Run | None, measured: Config | None, config: Config
 ) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot show."""
     planned = _planned_builds(run, measured)

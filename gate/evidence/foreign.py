@@ -24,7 +24,7 @@ from gate.formats.parts.reading import (
     why_unknown,
     without_copies,
 )
-from gate.formats.parts.result import Aggregate, Failed, Measured
+from gate.formats.parts.result import FailedResult, ProcessValues, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.model.names import COUNTS
@@ -41,12 +41,8 @@ _MOST_FILES = 2000
 _LABEL = re.compile(r"([^/\\=:*?]+)=(.+)", re.DOTALL)
 
 
-class Named(msgspec.Struct, frozen=True, eq=False):
-    """A source, and what the user calls it."""
-
-    label: str | None
-    """What stands before "="; None: nothing does."""
-    source: Source
+Named = tuple[str | None, Source]
+"""What stands before "=" (None: nothing does), and the source that it names."""
 
 
 def named(arguments: Sequence[str], among: Sequence[str] | None = None) -> list[Named]:
@@ -64,7 +60,7 @@ def named(arguments: Sequence[str], among: Sequence[str] | None = None) -> list[
     for argument in arguments:
         label, place = labelled(argument)
         if place == STDIN:
-            sources = [standard_input().source]
+            sources = [standard_input()[1]]
         elif place.startswith(_GIT):
             sources = _kept(place, among or arguments)
         elif not Path(place).exists() and any(c in place for c in "*?["):
@@ -76,20 +72,20 @@ def named(arguments: Sequence[str], among: Sequence[str] | None = None) -> list[
             raise UserError(f"{place}: no such file or folder")
         else:
             sources = _inside(place) if Path(place).is_dir() else [Source(place, Path(place))]
-        found += [Named(label, source) for source in sources]
-    if sum(each.source.path is None for each in found) > 1:
+        found += [(label, source) for source in sources]
+    if sum(source.path is None for _, source in found) > 1:
         raise UserError("only one of the files can come from standard input")
     return found
 
 
 def standard_input(data: bytes | None = None) -> Named:
     """Name standard input as a source; data: what it holds, where it was read already."""
-    return Named(None, Source("standard input", None, data))
+    return None, Source("standard input", None, data)
 
 
 def first_unknown(found: Sequence[Named]) -> Source | None:
     """Return the first source that is in no format that is known."""
-    return next((each.source for each in found if recognised(each.source) is None), None)
+    return next((source for _, source in found if recognised(source) is None), None)
 
 
 def unknown_error(source: Source) -> UserError:
@@ -197,22 +193,23 @@ def imported(
             the side.
     """
     by_place: dict[str, list[Named]] = {}
-    for each in files:
-        name, path = each.source.name, each.source.path
-        by_place.setdefault(name if path is None or name.startswith("git:") else str(path.resolve()), []).append(each)
-    labels = [{each.label for each in own} for own in by_place.values()]
+    for label, source in files:
+        name, path = source.name, source.path
+        at = name if path is None or name.startswith("git:") else str(path.resolve())
+        by_place.setdefault(at, []).append((label, source))
+    labels = [{label for label, _ in own} for own in by_place.values()]
     # the same files on both sides are found by their values; otherwise two builds would come from one
     halves = len(files) == 2 * len(by_place) and (all(own == set(SIDES) for own in labels) or len(files) == 2)
     twice = next((own for own in by_place.values() if len(own) > 1), None)
     if twice and not halves:
-        how = "twice" if len({each.label for each in twice}) == 1 else "for base and for head"
+        how = "twice" if len(dict(twice)) == 1 else "for base and for head"
         only = "each file is a build of its own, of one side; does a glob match too much?"
-        raise UserError(f"{twice[0].source.name}: is named {how}: {only}")
-    for each in files:
-        if each.label not in (None, *SIDES):
-            raise UserError(f"{each.label}={each.source.name}: a side is base or head: write base=FILE or head=FILE")
-    readings = named_alike([read(each.source, wanted) for each in files])
-    sides: list[Side | None] = [next((side for side in SIDES if side == each.label), None) or side for each in files]
+        raise UserError(f"{twice[0][1].name}: is named {how}: {only}")
+    for label, source in files:
+        if label not in (None, *SIDES):
+            raise UserError(f"{label}={source.name}: a side is base or head: write base=FILE or head=FILE")
+    readings = named_alike([read(source, wanted) for _, source in files])
+    sides: list[Side | None] = [next((own for own in SIDES if own == label), None) or side for label, _ in files]
     placed, assumed = _placed(readings, sides)
     located = [
         Located(record, reading.name, number)
@@ -279,7 +276,7 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
         )  # fmt: skip
         place = {"session": at if level == "session" else 0, "build": at if level == "build" else 0}
         yield [run, *_values(side, reading, place, begin if level == "execution" else 0, factors)]
-        own: list[Measured | Failed] = [*reading.measured, *reading.failed]
+        own: list[ProcessValues | FailedResult] = [*reading.measured, *reading.failed]
         begins[side] = begin + 1 + max((r.execution for r in own), default=0)
 
 
@@ -333,7 +330,7 @@ def numbered_anew(
 def _values(
     side: Side, reading: Reading, place: Mapping[str, int], begin: int, factors: Mapping[str, Sequence[str]]
 ) -> Iterator[Record]:
-    def settings(each: Measured | Aggregate | Failed) -> dict[str, Any]:
+    def settings(each: ProcessValues | ToolAggregate | FailedResult) -> dict[str, Any]:
         names = factors.get(each.benchmark or "", ())
         return {name: each.labels[name] for name in names if name in each.labels}
 

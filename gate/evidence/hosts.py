@@ -132,7 +132,7 @@ def _once(events: Iterable[warn.HostEvent]) -> Iterable[warn.HostEvent]:
 
 
 def _session_hosts(records: Iterable[Located]) -> dict[int, str]:
-    found: dict[int, set[warn.Machine | None]] = defaultdict(set)
+    found: dict[int, set[warn.RunMachine | None]] = defaultdict(set)
     for file in files_of(records):
         for session in file.sessions:
             found[session].add(_host(file.run.host or {}))
@@ -209,13 +209,13 @@ def host_names(records: Sequence[Located]) -> dict[str, dict[int, str]]:
     return found
 
 
-def _named(hosts: set[warn.Machine | None]) -> str:
+def _named(hosts: set[warn.RunMachine | None]) -> str:
     known = (host for host in _ordered(hosts) if host is not None)
     names = (host.hostname or (f"machine {host.fingerprint[:8]}" if host.fingerprint else "") for host in known)
     return " and ".join(dict.fromkeys(name for name in names if name))
 
 
-_Sides = dict[str, set[warn.Machine | None]]
+_Sides = dict[str, set[warn.RunMachine | None]]
 
 
 def _hosts(records: Iterable[Located]) -> dict[str, dict[int, _Sides]]:
@@ -231,13 +231,13 @@ def _hosts(records: Iterable[Located]) -> dict[str, dict[int, _Sides]]:
     return found
 
 
-def _host(facts: Mapping[str, Any]) -> warn.Machine | None:
-    known = [facts.get(name) for name in warn.Machine.__struct_fields__]
+def _host(facts: Mapping[str, Any]) -> warn.RunMachine | None:
+    known = [facts.get(name) for name in warn.RunMachine.__struct_fields__]
     texts = [None if fact in (None, "", "unknown") else str(fact) for fact in known]
-    return warn.Machine(*texts) if any(texts) else None
+    return warn.RunMachine(*texts) if any(texts) else None
 
 
-def _ordered(hosts: set[warn.Machine | None]) -> warn.Machines:
+def _ordered(hosts: set[warn.RunMachine | None]) -> warn.Machines:
     known = (host for host in hosts if host is not None)
     ordered = sorted(known, key=lambda host: [text or "" for text in msgspec.structs.astuple(host)])
     return (*ordered, *([None] if None in hosts else []))

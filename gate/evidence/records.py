@@ -39,7 +39,7 @@ _LONG = 1 << 20
 _DECODER = msgspec.json.Decoder(Record)
 
 
-class Reading(msgspec.Struct, frozen=True):
+class FileRecords(msgspec.Struct, frozen=True):
     """The records of one file."""
 
     records: list[Located]
@@ -47,7 +47,7 @@ class Reading(msgspec.Struct, frozen=True):
     """Its last line was cut off in the middle of a write and left out."""
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> FileRecords:
     """Decode the bytes of a measurements file; path is only for messages.
 
     Blank lines are passed over and unknown keys ignored. A last line without newline is a torn write, if it begins as
@@ -90,7 +90,7 @@ def read(path: str, data: bytes) -> Reading:
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
         raise RecordError(path, number + 1, "is not a JSON object, so not a line of measurements")
-    return Reading(records, torn=bool(begun))
+    return FileRecords(records, torn=bool(begun))
 
 
 class Appender:
@@ -100,6 +100,9 @@ class Appender:
     meanwhile. What is written survives the end of this process; only a machine that fails can lose the last write.
     A signal may raise an exception anywhere in here.
     """
+
+    held: Sequence[Record] = ()
+    """Appended before the next records: what has nothing to say unless others follow."""
 
     def __init__(self, path: Path) -> None:
         """Open for appending, after cutting off a torn last line.
@@ -131,7 +134,9 @@ class Appender:
         Raises:
             OSError: the disk is full or gone; what was appended before is intact.
         """
-        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+        if not records:
+            return
+        data = b"".join(msgspec.json.encode(record) + b"\n" for record in (*self.held, *records))
         self._flushed()
         self._start = self._file.tell()
         try:
@@ -141,6 +146,7 @@ class Appender:
         except OSError:
             self._file.truncate(self._start)
             raise
+        self.held = ()
         if self._worker is None:
             self._fsync()
             return
@@ -354,8 +360,8 @@ def file_bytes(path: str) -> tuple[str, bytes]:
     if _is_kept(path):
         from gate.evidence.foreign import named
 
-        (kept,) = named([path])
-        return kept.source.name, kept.source.whole()
+        ((_, kept),) = named([path])
+        return kept.name, kept.whole()
     file = Path(path)
     if file.is_dir():
         if not _holds(file):

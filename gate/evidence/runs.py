@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gate.config.config_text import Source, from_tables
+from gate.config.config_text import ConfigText, from_tables
 from gate.config.parse import parse
 from gate.config.resolve import over
 from gate.config.types import Config
@@ -24,7 +24,7 @@ from gate.model import (
     Execution,
     Failure,
     Record,
-    Round,
+    RoundsDone,
     Run,
     Same,
     Sample,
@@ -88,7 +88,7 @@ def run_of(records: Iterable[Located]) -> Run | None:
     return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, Said(text, "memory-unused", "later")])
 
 
-def config_of(run: Run | None, options: Source | None = None) -> Config | None:
+def config_of(run: Run | None, options: ConfigText | None = None) -> Config | None:
     """Parse the config that a run was measured by; None where its line holds none.
 
     Keys that this perfgate does not know are ignored.
@@ -221,7 +221,7 @@ def _named(shard: int, session: int, shards: int, sessions: int) -> str:
     return f"shard {shard} of {shards}{f' of session {session}' if sessions > 1 else ''}"
 
 
-class Part(msgspec.Struct):
+class ShardFiles(msgspec.Struct):
     """A shard in a session, by all the files that hold something of it."""
 
     name: str
@@ -251,7 +251,7 @@ class Part(msgspec.Struct):
         return any(file.both is None or file.both for file in self.files)
 
 
-def parts_of(records: Sequence[Located]) -> list[Part]:
+def parts_of(records: Sequence[Located]) -> list[ShardFiles]:
     """Return every part that the run lines promise, also those that no file holds; [] where one job measured all."""
     runs = [r.record for r in records if isinstance(r.record, Run)]
     shards = max(map(_shards, runs), default=1)
@@ -259,7 +259,7 @@ def parts_of(records: Sequence[Located]) -> list[Part]:
     if shards == sessions == 1 or shards * sessions > MOST_PARTS:
         return []
     parts = {
-        (shard, session): Part(_named(shard, session, shards, sessions), shard, session)
+        (shard, session): ShardFiles(_named(shard, session, shards, sessions), shard, session)
         for session in range(sessions)
         for shard in range(1, shards + 1)
     }
@@ -272,7 +272,7 @@ def parts_of(records: Sequence[Located]) -> list[Part]:
     return list(parts.values())
 
 
-def missing_parts(parts: Sequence[Part]) -> list[Failure]:
+def missing_parts(parts: Sequence[ShardFiles]) -> list[Failure]:
     """Return a failure for each part that the run lines promise and the files do not hold, or hold without values.
 
     A shard that no session has, and a session that no shard has, is named once.
@@ -307,7 +307,7 @@ def missing_parts(parts: Sequence[Part]) -> list[Failure]:
     return failures
 
 
-def session_gaps(parts: Sequence[Part]) -> list[Failure]:
+def session_gaps(parts: Sequence[ShardFiles]) -> list[Failure]:
     """Return a failure for each benchmark that one session measured and another, which is there, did not.
 
     Judged by the others alone it would have fewer units than its plan says, or builds in their place. A benchmark that
@@ -350,7 +350,7 @@ def apart(evidence: Evidence) -> Evidence:
     cases = [
         msgspec.structs.replace(case, base=_alone(case.base, 0), head=_alone(case.head, 1)) for case in evidence.cases
     ]
-    return msgspec.structs.replace(evidence, cases=cases, rounds=Round(done=0, planned=None))
+    return msgspec.structs.replace(evidence, cases=cases, rounds=RoundsDone(done=0, planned=None))
 
 
 def _alone(sample: Sample, parity: int) -> Sample:

@@ -87,7 +87,7 @@ def plain(function: str) -> str:
     return ("".join(kept) if not depth else name).strip() or function
 
 
-class Function(msgspec.Struct, frozen=True):
+class FunctionSides(msgspec.Struct, frozen=True):
     """A function of the program; a side that lacks it has None."""
 
     base: Frame | None
@@ -105,16 +105,16 @@ class Function(msgspec.Struct, frozen=True):
         return self.base.function if both and self.base and self.base.function != self.frame.function else None
 
 
-class Matched(msgspec.Struct, frozen=True):
-    """All functions of both profiles, and for each frame of a profile its function."""
-
-    functions: list[Function]
-    base: list[int]
-    head: list[int]
+Numbers = tuple[list[int], list[int]]
+"""Of each frame of base's and of head's profile the number of its function."""
 
 
-def match(base: Profile, head: Profile) -> Matched:
-    """Match the frames of two profiles, the surest ways first; each function of head has at most one of base."""
+def match(base: Profile, head: Profile) -> tuple[list[FunctionSides], Numbers]:
+    """Match the frames of two profiles, the surest ways first; each function of head has at most one of base.
+
+    Returns:
+        All functions of both, and which of them each frame is of.
+    """
     partners: dict[int, int] = {}
     first, second = _unique(base.frames), _unique(head.frames)
     keys: tuple[Callable[[Frame], Hashable], ...] = (
@@ -139,14 +139,14 @@ def match(base: Profile, head: Profile) -> Matched:
     both += [(None, index) for index in second.values() if index not in taken]
     sides = (base.frames, head.frames)
     found = [
-        Function(*(None if index is None else frames[index] for frames, index in zip(sides, each, strict=True)))
+        FunctionSides(*(None if index is None else frames[index] for frames, index in zip(sides, each, strict=True)))
         for each in both
     ]
-    numbers = [
+    first_of, second_of = (
         {_identity(frames[own]): n for n, each in enumerate(both) if (own := each[side]) is not None}
         for side, frames in enumerate(sides)
-    ]
-    return Matched(found, *([of[_identity(f)] for f in frames] for of, frames in zip(numbers, sides, strict=True)))
+    )
+    return found, ([first_of[_identity(f)] for f in base.frames], [second_of[_identity(f)] for f in head.frames])
 
 
 def _unique(frames: Sequence[Frame]) -> dict[Frame, int]:
@@ -214,18 +214,19 @@ class Node:
         return found[::-1]
 
 
-def call_tree(base: Profile, head: Profile, matched: Matched, project: Sequence[bool], *, speed: float = 1.0) -> Node:
+def call_tree(base: Profile, head: Profile, numbers: Numbers, project: Sequence[bool], *, speed: float = 1.0) -> Node:
     """Merge the stacks of both sides, per operation; recursion is folded into its outermost call.
 
     Args:
+        numbers: as match gives them.
         project: of each function, whether it is the project's own. A stack without such a function stays as it is.
         speed: what all of head's costs are divided by.
     """
     root = Node(-1, None)
-    for side, profile, numbers in ((0, base, matched.base), (1, head, matched.head)):
+    for side, profile in enumerate((base, head)):
         scale = 1 / (profile.operations or 1.0) / (speed if side else 1.0)
         for stack in profile.stacks:
-            _add(root, [numbers[index] for index in stack.frames[-MOST_DEEP:]], stack.cost * scale, side, project)
+            _add(root, [numbers[side][index] for index in stack.frames[-MOST_DEEP:]], stack.cost * scale, side, project)
     order = list(root.below())
     for node in order:
         node.rest = node.change
@@ -273,12 +274,8 @@ BALANCED = 0.15
 """More and less that differ by less than this share of the larger are one cost that moved."""
 
 
-class Shift(msgspec.Struct, frozen=True, eq=False):
-    """Cost that moved below a node: by function what left it, and what came to it."""
-
-    node: Node
-    sources: dict[int, float]
-    targets: dict[int, float]
+Shift = tuple[Node, dict[int, float]]
+"""Cost that moved below a node: by function what came to it; below 0: what left it."""
 
 
 def settle_shifts(root: Node, states: Sequence[str], least: float) -> list[Shift]:
@@ -320,12 +317,11 @@ def _structural(node: Node, states: Sequence[str], least: float) -> Shift | None
 
 def _settled(node: Node, more: Sequence[Node], less: Sequence[Node], amount: float) -> Shift:
     """Take an amount from both in proportion."""
-    sources: dict[int, float] = defaultdict(float)
-    targets: dict[int, float] = defaultdict(float)
-    for nodes, moved in ((more, targets), (less, sources)):
+    moved: dict[int, float] = defaultdict(float)
+    for nodes in (more, less):
         whole = abs(sum(n.rest for n in nodes))
         for each in nodes:
             part = each.rest * amount / whole
             moved[each.function] += part
             each.rest -= part
-    return Shift(node, dict(sources), dict(targets))
+    return node, dict(moved)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
-from gate.explain.call_tree import BOTH, Matched, Node, call_tree, is_project, match, settle_shifts
-from gate.model.profile import Agreement, Amounts, Candidate, Explanation, Frame, Moved, Part, Profile, State
+from gate.explain.call_tree import BOTH, Node, call_tree, is_project, match, settle_shifts
+from gate.model.profile import Agreement, Amounts, Candidate, Explanation, Frame, FrameChange, Moved, Profile, State
 
 MOST = 20
 """Candidates that are listed."""
@@ -31,7 +31,7 @@ _NOT_OURS = 0.5
 """How much less a library function counts that no function of the project calls, such as a collector's."""
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MetricRatio(msgspec.Struct, frozen=True):
     """What was measured of the benchmark that the profiles are of."""
 
     metric: str
@@ -43,7 +43,7 @@ class Measured(msgspec.Struct, frozen=True):
     """Ends of its interval: a profile whose change lies between them does not disagree."""
 
 
-def explain(base: Profile, head: Profile, measured: Measured | None = None) -> Explanation:
+def explain(base: Profile, head: Profile, measured: MetricRatio | None = None) -> Explanation:
     """Rank the functions of two profiles by what they add to the difference, and set apart what only moved.
 
     Args:
@@ -58,8 +58,8 @@ class _Comparison:
 
     def __init__(self, base: Profile, head: Profile) -> None:
         self.base, self.head = base, head
-        self.matched: Matched = match(base, head)
-        functions = self.matched.functions
+        functions, numbers = match(base, head)
+        self.functions = functions
         files_known = any((bool(f.frame.file) and is_project(f.frame, files_known=True)) for f in functions)
         self.project = [is_project(f.frame, files_known=files_known) for f in functions]
         self.states: list[State] = [
@@ -69,11 +69,11 @@ class _Comparison:
         self.calls: list[Amounts | None] = [None] * len(functions)
         if base.calls is not None and head.calls is not None:
             often = [[0.0, 0.0] for _ in functions]
-            for side, profile, numbers in ((0, base, self.matched.base), (1, head, self.matched.head)):
-                for number, calls in zip(numbers, profile.calls or [], strict=False):
+            for side, profile in enumerate((base, head)):
+                for number, calls in zip(numbers[side], profile.calls or [], strict=False):
                     often[number][side] += calls / (profile.operations or 1.0)
             self.calls = [Amounts(*both) for both in often]
-        self.root = call_tree(base, head, self.matched, self.project)
+        self.root = call_tree(base, head, numbers, self.project)
         self.total = Amounts(self.root.inclusive[0], self.root.inclusive[1])
         # the functions whose own change says how evenly both sides ran; for as many calls where those count
         large = []
@@ -83,7 +83,7 @@ class _Comparison:
                 large.append(Amounts(cost.base, cost.head / times))
         self.sampling = Sampling(base, head, large)
         if self.sampling.speed != 1.0:
-            self.root = call_tree(base, head, self.matched, self.project, speed=self.sampling.speed)
+            self.root = call_tree(base, head, numbers, self.project, speed=self.sampling.speed)
         least = _LEAST * max(self.total.base, self.total.head)
         self.shifts = settle_shifts(self.root, self.states, least)
         counted = [calls for calls in self.calls if calls is not None]
@@ -94,7 +94,7 @@ class _Comparison:
             self.blames = blame_by_shape(self.root, self.states, self.sampling.error, least)
         self.costs = _Costs(self.root, len(functions))
 
-    def explanation(self, measured: Measured | None) -> Explanation:
+    def explanation(self, measured: MetricRatio | None) -> Explanation:
         error = self.sampling.error(self.total, whole=True)
         noise = error > 0 and abs(self.total.change) <= SURE * error
         # of the functions, as far as it is not the same for all
@@ -126,7 +126,7 @@ class _Comparison:
             left_out=max(0, len(listed) - MOST),
         )
 
-    def _agreement(self, noise: bool, measured: Measured | None) -> Agreement:
+    def _agreement(self, noise: bool, measured: MetricRatio | None) -> Agreement:
         """Compare the profiles' totals with the measured change."""
         total = self.total
         if measured is not None and measured.unit == "B":
@@ -141,7 +141,7 @@ class _Comparison:
         return "agrees" if abs(found) >= _SHOWN * abs(wanted) and found * wanted > 0 else "less"
 
     def _frame(self, index: int) -> Frame:
-        return self.matched.functions[index].frame if index >= 0 else Frame("")
+        return self.functions[index].frame if index >= 0 else Frame("")
 
     def _score(self, index: int) -> float:
         if index < 0:
@@ -153,11 +153,11 @@ class _Comparison:
         changed = self.head.changed
         if changed is None:
             return None
-        function = self.matched.functions[index]
+        function = self.functions[index]
         return any(frame is not None and frame.file in changed for frame in (function.base, function.head))
 
     def _candidate(self, index: int, worse: float | None) -> Candidate:
-        function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs
+        function, blamed, costs = self.functions[index], self.blames[index], self.costs
         cost = costs.cost[index]
         error = self.sampling.error(costs.inclusive[index] if blamed.more else cost)
         path = max(blamed.paths, key=lambda p: abs(blamed.paths[p])) if blamed.paths else ()
@@ -183,23 +183,21 @@ class _Comparison:
             callers=[self._frame(i) for i in path[-_CALLERS:]],
         )
 
-    def _parts(self, changes: Mapping[int, float]) -> list[Part]:
+    def _parts(self, changes: Mapping[int, float]) -> list[FrameChange]:
         largest = sorted(changes, key=lambda i: (-abs(changes[i]), self._frame(i).function))[:_PARTS]
-        return [Part(self._frame(i), changes[i]) for i in largest]
+        return [FrameChange(self._frame(i), changes[i]) for i in largest]
 
     def _moved(self, worse: float | None) -> list[Moved]:
         """Name what moved, the largest first, without a function that only changed its place."""
         least = _WORTH_SAYING * (worse or max(self.total.base, self.total.head))
         found = []
-        for shift in self.shifts:
-            net = {i: shift.targets.get(i, 0.0) + shift.sources.get(i, 0.0) for i in {*shift.targets, *shift.sources}}
+        for node, net in self.shifts:
             cost = sum(change for change in net.values() if change > 0)
             costs = [self.costs.cost[i] for i in net if i >= 0]
             error = self.sampling.error(Amounts(sum(c.base for c in costs), sum(c.head for c in costs)))
             if cost < max(least, SURE * error):
                 continue
             large = {i: change for i, change in net.items() if abs(change) > _MINOR * cost}
-            node = shift.node
             moved = Moved(
                 sources=self._parts({i: change for i, change in large.items() if change < 0}),
                 targets=self._parts({i: change for i, change in large.items() if change > 0}),

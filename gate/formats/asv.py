@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, FailedResult, Format, ProcessValues, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model import Metric, UserError
 from gate.model.bounds import number
@@ -140,7 +140,7 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
     labels = {"commit": file.commit_hash[:8]} | others
     for name, value in file.results.items():
         if not isinstance(value, list):
-            yield Failed(
+            yield FailedResult(
                 benchmark=name, status="its result is of an older asv: `asv update` brings it up", labels=labels
             )
             continue
@@ -167,7 +167,7 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         # null alone stands for all combinations
         if results != [None] and len(results) != combinations:
             status = f"{len(results)} results for {combinations} combinations of its parameters"
-            yield Failed(benchmark=name, status=status, labels=labels)
+            yield FailedResult(benchmark=name, status=status, labels=labels)
             continue
         for place, combination in enumerate(itertools.islice(itertools.product(*params), _COMBINATIONS)):
             shown = f"{name}({', '.join(combination)})" if combination else name
@@ -190,17 +190,17 @@ def _one(
         # NotImplementedError in its setup
         if not (isinstance(result, float) and math.isnan(result)):
             what = f"its result is {result!r}" if result is not None else "no result"
-            yield Failed(benchmark=name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=labels)
+            yield FailedResult(benchmark=name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=labels)
         return
     samples = stats.get("samples")
     own = samples if isinstance(samples, list) else []
     values = [found for each in own if (found := _number(each, scale)) is not None]
     if len(values) < len(own):
         status = f"{len(own) - len(values)} of {len(own)} samples are no finite numbers"
-        yield Failed(benchmark=name, status=status, labels=labels)
+        yield FailedResult(benchmark=name, status=status, labels=labels)
     elif values or metric != "time":
         # what is not timed is measured once
-        yield Measured(
+        yield ProcessValues(
             benchmark=name, metrics={metric: Metric(unit=unit, values=values or [value])}, labels=labels
         )  # fmt: skip
     else:
@@ -208,7 +208,7 @@ def _one(
         low, high, confidence = (None, None, None) if low is None or high is None else (low, high, 0.99)
         for statistic, found in zip(("median", "p25", "p75"), (value, *quartiles), strict=True):
             if found is not None:
-                yield Aggregate(
+                yield ToolAggregate(
                     benchmark=name, metric=metric, statistic=statistic, value=found, unit=unit, labels=labels,
                     count=_number(stats.get("repeat"), 1.0), low=low, high=high, confidence=confidence,
                 )  # fmt: skip

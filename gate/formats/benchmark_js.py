@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from gate.formats.libtest import parts
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import shown
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Result, aggregate
+from gate.formats.parts.result import About, FailedResult, Format, Result, ToolAggregate, aggregate
 from gate.formats.parts.source import Source
 from gate.model.bounds import Digits
 
@@ -40,20 +40,20 @@ def read(source: Source) -> Iterator[Result]:
     yield from (result for result, _ in _printed(source.lines()))
 
 
-def _rate(name: str, found: re.Match[str]) -> Aggregate | Failed:
+def _rate(name: str, found: re.Match[str]) -> ToolAggregate | FailedResult:
     try:
         rate, margin = Digits(found["rate"].replace(",", "")), float(found["margin"]) / 100
     except ValueError:
-        return Failed(benchmark=name, status=f"{found['rate']} is not a number")
+        return FailedResult(benchmark=name, status=f"{found['rate']} is not a number")
     if not 0 < rate < float("inf"):
-        return Failed(benchmark=name, status=f"it gives {found['rate']} ops/sec, which is no rate of calls")
+        return FailedResult(benchmark=name, status=f"it gives {found['rate']} ops/sec, which is no rate of calls")
     return aggregate(
         name, "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
         high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(found["count"][:15]),
     )  # fmt: skip
 
 
-def _printed(lines: Iterable[str]) -> Iterator[tuple[Aggregate | Failed, bool]]:
+def _printed(lines: Iterable[str]) -> Iterator[tuple[ToolAggregate | FailedResult, bool]]:
     """Read the benchmarks of all suites, and whether each threw; other lines are not read.
 
     Suites often have cases of the same names, such as the libraries that they compare: a benchmark is named with the
@@ -77,7 +77,7 @@ def _printed(lines: Iterable[str]) -> Iterator[tuple[Aggregate | Failed, bool]]:
         name = f"{heading}/{own.strip()}" if heading else own.strip()
         seen[name] = seen.get(name, 0) + 1
         name += f" ({seen[name]})" if seen[name] > 1 else ""
-        failed = Failed(benchmark=name, status=f"line {place}: {why}")
+        failed = FailedResult(benchmark=name, status=f"line {place}: {why}")
         yield _rate(name, found) if found else failed, threw is not None
 
 

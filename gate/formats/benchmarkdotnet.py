@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate, entry, sampled
+from gate.formats.parts.result import About, FailedResult, Format, ProcessValues, Result, aggregate, entry, sampled
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
@@ -78,13 +78,13 @@ def read(source: Source) -> Iterator[Result]:
     before: Counter[str] = Counter()
     for place, each in enumerate(report.Benchmarks):
         benchmark = entry(each, _Benchmark, f"Benchmarks[{place}]", "FullName", "Method", "DisplayInfo")
-        if isinstance(benchmark, Failed):
+        if isinstance(benchmark, FailedResult):
             yield benchmark
             continue
         # files of several calls put together have a benchmark twice
         key = f"{benchmark.Namespace}.{benchmark.Type}.{benchmark.Method} {benchmark.DisplayInfo}"
         own = list(_benchmark(benchmark, before[key]))
-        before[key] += sum(isinstance(each, Measured) for each in own)
+        before[key] += sum(isinstance(each, ProcessValues) for each in own)
         yield from own
 
 
@@ -106,9 +106,9 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
         metrics = {"time": Metric(unit="s", values=values)}
         if memory is not None and not execution:
             metrics["memory"] = Metric(unit="B", values=[memory])
-        yield Measured(benchmark=name, metrics=metrics, execution=first + execution, labels=labels)
+        yield ProcessValues(benchmark=name, metrics=metrics, execution=first + execution, labels=labels)
     if benchmark.Statistics is None and not launches:
-        yield Failed(benchmark=name, status="no statistics (NA)", labels=labels)
+        yield FailedResult(benchmark=name, status="no statistics (NA)", labels=labels)
     elif benchmark.Statistics is not None and not launches:
         yield from _statistics(name, benchmark.Statistics, labels, first)
         if memory is not None:
@@ -128,7 +128,7 @@ def _launches(benchmark: _Benchmark, wanted: str) -> dict[float, list[float]]:
 def _statistics(name: str, found: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
     original = found.get("OriginalValues")
     own = sampled(name, original, _NS, labels, first) if isinstance(original, list) and original else None
-    if isinstance(own, Measured):
+    if isinstance(own, ProcessValues):
         yield own
         return
     confidence = found.get("ConfidenceInterval")

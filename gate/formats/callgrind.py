@@ -9,7 +9,7 @@ from itertools import zip_longest
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, FailedResult, Format, ProcessValues, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -21,7 +21,7 @@ _EVENTS = re.compile(r"^events: *\S", re.MULTILINE)
 _COST = re.compile(r"^(fn=|fl=|cmd:|creator:|positions:|summary:|totals:)", re.MULTILINE)
 
 
-class Process(msgspec.Struct):
+class CountedProcess(msgspec.Struct):
     """A process, and what was counted of it."""
 
     command: str = ""
@@ -55,16 +55,16 @@ def read(source: Source) -> Iterator[Result]:
         name = f"{program.rpartition('/')[2]}{blank}{arguments}" or source.name
         counts = process.counts
         if not counts:
-            yield Failed(benchmark=name, status="no totals: the file is cut off")
+            yield FailedResult(benchmark=name, status="no totals: the file is cut off")
             continue
         metrics = {
             _NAMES.get(event, event): Metric(unit="", better="lower", values=[float(count)], exact=True)
             for event, count in counts.items()
         }
-        yield Measured(benchmark=name, metrics=metrics)
+        yield ProcessValues(benchmark=name, metrics=metrics)
 
 
-def profiles(source: Source) -> tuple[str, list[Process]]:
+def profiles(source: Source) -> tuple[str, list[CountedProcess]]:
     """Read the totals of each part of a profile; where they are cut off, its summary, which stands before the costs.
 
     Returns:
@@ -73,8 +73,8 @@ def profiles(source: Source) -> tuple[str, list[Process]]:
     Raises:
         OutputError: a count is none.
     """
-    found: dict[bytes, Process] = {}
-    process, creator = Process(), ""
+    found: dict[bytes, CountedProcess] = {}
+    process, creator = CountedProcess(), ""
     for place, line in enumerate(source.bytes_lines(), 1):
         if not line.startswith(_KEYS) or source.unended:
             # of a number that is cut off the beginning is a number, too
@@ -84,7 +84,7 @@ def profiles(source: Source) -> tuple[str, list[Process]]:
         if key == b"creator":
             creator = text
         elif key == b"pid":
-            process = found.setdefault(value.strip(), Process())
+            process = found.setdefault(value.strip(), CountedProcess())
         elif key == b"cmd":
             process.command = text
         elif key == b"events":

@@ -11,7 +11,7 @@ import msgspec
 
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import NAME, OutputError
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Result
+from gate.formats.parts.result import About, FailedResult, Format, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model.bounds import Digits
 from gate.units import to_base
@@ -55,10 +55,10 @@ def read(source: Source) -> Iterator[Result]:
         if isinstance(result, str):
             # a benchmark that failed lets its test case fail, and is there already; several assertions may fail
             if result not in broken:
-                yield Failed(benchmark=result or None, status="the test case failed")
+                yield FailedResult(benchmark=result or None, status="the test case failed")
             broken.add(result)
             continue
-        if isinstance(result, Failed):
+        if isinstance(result, FailedResult):
             broken.add((result.benchmark or "").partition("/")[0])
         elif result.low == result.high:
             # an interval without a width is none: --benchmark-no-analysis
@@ -66,7 +66,7 @@ def read(source: Source) -> Iterator[Result]:
         yield result
 
 
-_Found = Aggregate | Failed | str
+_Found = ToolAggregate | FailedResult | str
 """The text is a test case that failed: what its benchmarks gave may be of a program that did not do its work."""
 
 
@@ -97,18 +97,18 @@ def _xml(source: Source) -> Iterator[_Found]:
     except OutputError:
         raise
     except (ParseError, ValueError, LookupError) as error:
-        yield Failed(benchmark=None, status=f"the XML is cut off or broken: {error!s}")
+        yield FailedResult(benchmark=None, status=f"the XML is cut off or broken: {error!s}")
 
 
-def _result(element: Element, name: str) -> Aggregate | Failed:
+def _result(element: Element, name: str) -> ToolAggregate | FailedResult:
     failed, mean, deviation = (element.find(tag) for tag in ("failed", "mean", "standardDeviation"))
     value = _nanoseconds(mean, "value")
     if failed is not None or mean is None or value is None:
         why = failed.get("message") if failed is not None else None
-        return Failed(benchmark=name, status=why or "it has no mean")
+        return FailedResult(benchmark=name, status=why or "it has no mean")
     samples = element.get("samples", "")
     confidence = mean.get("ci", "")
-    return Aggregate(
+    return ToolAggregate(
         benchmark=name, metric="time", statistic="mean", value=value, unit="s", low=_nanoseconds(mean, "lowerBound"),
         high=_nanoseconds(mean, "upperBound"), sd=_nanoseconds(deviation, "value"),
         confidence=float(confidence) if re.fullmatch(r"0\.\d+", confidence, re.ASCII) else None,
@@ -138,10 +138,10 @@ class _Table:
         """A benchmark whose mean comes next, with its samples and line."""
         self.mean: list[float] = []
 
-    def unread(self) -> Iterator[Failed]:
+    def unread(self) -> Iterator[FailedResult]:
         """Give up the benchmark whose mean was to come, which what it prints may hide."""
         if self.begun is not None:
-            yield Failed(benchmark=self.begun[0], status=f"line {self.begun[2]}: its mean cannot be read")
+            yield FailedResult(benchmark=self.begun[0], status=f"line {self.begun[2]}: its mean cannot be read")
         self.begun, self.mean = None, []
 
     def rule(self) -> None:
@@ -193,11 +193,11 @@ def _table(source: Source) -> Iterator[_Found]:
             if not (source.unended and line.endswith(" m")):
                 yield from _line(table, line, number)
             elif row := _ROW.fullmatch(line):
-                yield Failed(benchmark=table.name(row["name"]), status=f"line {number}: its mean cannot be read")
+                yield FailedResult(benchmark=table.name(row["name"]), status=f"line {number}: its mean cannot be read")
     yield from table.unread()
 
 
-def _line(table: _Table, line: str, number: int) -> Iterator[Aggregate | Failed]:
+def _line(table: _Table, line: str, number: int) -> Iterator[ToolAggregate | FailedResult]:
     three, row, failed = _THREE.fullmatch(line), _ROW.fullmatch(line), _FAILED.fullmatch(line)
     if three and table.begun:
         times = [_seconds(three[n], three[n + 1]) for n in (1, 3, 5)]
@@ -206,16 +206,16 @@ def _line(table: _Table, line: str, number: int) -> Iterator[Aggregate | Failed]
             return
         (name, samples, _), (mean, low, high) = table.begun, table.mean
         table.begun, table.mean = None, []
-        yield Aggregate(
+        yield ToolAggregate(
             benchmark=name, metric="time", statistic="mean", value=mean, unit="s", low=low, high=high, sd=times[0],
             count=samples,
         )  # fmt: skip
     elif failed:
         table.begun, table.mean = None, []
         why = failed["why"].strip().removesuffix(")")
-        yield Failed(benchmark=table.name(failed["name"]), status=why or "it failed")
+        yield FailedResult(benchmark=table.name(failed["name"]), status=why or "it failed")
     elif row and table.alone:
-        yield Aggregate(
+        yield ToolAggregate(
             benchmark=table.name(row["name"]), metric="time", statistic="mean", value=_seconds(row[4], row[5]),
             unit="s", count=int(row["samples"][:9]),
         )  # fmt: skip

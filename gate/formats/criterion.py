@@ -15,7 +15,7 @@ import msgspec
 
 from gate.formats.parts.live import sorted_by_name
 from gate.formats.parts.output import NAME, OutputError, Suite, shown, written
-from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import FailedResult, Format, ProcessValues, Result, ToolAggregate
 from gate.formats.parts.source import GZIP, Source
 from gate.model import Better, Metric
 from gate.model.bounds import Digits
@@ -93,7 +93,7 @@ def _folders(root: Path) -> Iterator[Path]:
         inner[:] = sorted(name for name in inner if name not in never and not name.startswith("."))
 
 
-def _baselines(root: Path) -> Iterator[tuple[Path, Measured | Failed]]:
+def _baselines(root: Path) -> Iterator[tuple[Path, ProcessValues | FailedResult]]:
     """Read the baselines of all benchmarks with their folders, without those that are copies."""
     benchmarks: dict[Path, dict[str, bytes]] = {}
     for folder in _folders(root):
@@ -111,7 +111,7 @@ def _baselines(root: Path) -> Iterator[tuple[Path, Measured | Failed]]:
                     raise OutputError(why)
                 yield above / name, _measured(benchmark, _sample(data), {})
             except OutputError as error:
-                yield above / name, Failed(benchmark=benchmark, status=str(error))
+                yield above / name, FailedResult(benchmark=benchmark, status=str(error))
 
 
 def _name(folder: Path, root: Path) -> tuple[str, str | None]:
@@ -123,9 +123,9 @@ def _name(folder: Path, root: Path) -> tuple[str, str | None]:
         return own.as_posix(), str(error)
 
 
-def _measured(name: str, values: list[float], labels: dict[str, str]) -> Measured:
+def _measured(name: str, values: list[float], labels: dict[str, str]) -> ProcessValues:
     metrics = {"time": Metric(unit="s", values=[value * _NANOSECOND for value in values])}
-    return Measured(benchmark=name, metrics=metrics, labels=labels)
+    return ProcessValues(benchmark=name, metrics=metrics, labels=labels)
 
 
 class Files(NamedTuple):
@@ -156,7 +156,7 @@ def suite(found: Mapping[str, Files]) -> Suite:
                 raise OutputError(why)
             results.append(_measured(name, _sample(files.sample), {}))
         except OutputError as error:
-            results.append(Failed(benchmark=name, status=str(error)))
+            results.append(FailedResult(benchmark=name, status=str(error)))
     return sorted_by_name(results, "")
 
 
@@ -188,7 +188,7 @@ def _printed(source: Source) -> Iterator[Result]:
                 seen[name] = seen.get(name, -1) + 1
             yield _estimate(found, name, seen.get(name, 0), place)
         elif _PANIC.match(line):
-            yield Failed(benchmark=None, status="a benchmark panicked", stderr=visible(line[:500]))
+            yield FailedResult(benchmark=None, status="a benchmark panicked", stderr=visible(line[:500]))
         elif begins := _BEGUN.fullmatch(line):
             above = begins["name"]
             begun.setdefault(above, place)
@@ -196,7 +196,7 @@ def _printed(source: Source) -> Iterator[Result]:
             above = line
     for name, place in begun.items():
         if name not in seen:
-            yield Failed(benchmark=name, status=f"line {place}: it began, and no estimate of it is there")
+            yield FailedResult(benchmark=name, status=f"line {place}: it began, and no estimate of it is there")
 
 
 def _estimate(found: re.Match[str], name: str, execution: int, place: int) -> Result:
@@ -204,13 +204,13 @@ def _estimate(found: re.Match[str], name: str, execution: int, place: int) -> Re
     if found.re is not _LINE or not name:
         what = f"its {found['what']} cannot be read" if name else "an estimate without a name"
         why = f"line {place}: {what}: {shown(found.string.strip().encode())}"
-        return Failed(benchmark=name or None, status=why, execution=execution)
+        return FailedResult(benchmark=name or None, status=why, execution=execution)
     values = [_base(found[number], found[number + 1], place) for number in (3, 5, 7)]
     (low, unit), (value, _), (high, _) = values
     metric = "throughput" if found["what"] == "thrpt" else "time" if unit == "s" else unit
     # a custom measurement may have what a byte or an element takes in its place, such as cycles/byte
     better: Better = "higher" if metric == "throughput" and written(unit).metric == "throughput" else "lower"
-    return Aggregate(
+    return ToolAggregate(
             benchmark=name, metric=metric, statistic="value", value=value, unit=unit, better=better,
             low=min(low, high), high=max(low, high), execution=execution,
         )  # fmt: skip

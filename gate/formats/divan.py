@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gate.formats.parts.live import printed
-from gate.formats.parts.result import Aggregate, Failed, Format, Result
+from gate.formats.parts.result import FailedResult, Format, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.formats.values import number
 from gate.model.bounds import Digits
@@ -35,13 +35,13 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the mean, the median and the minimum of each benchmark, named by its path ("sort::100")."""
     above: list[str] = []
-    begun: Failed | None = None
+    begun: FailedResult | None = None
     for place, line in enumerate(source.lines(), 1):
         branch = _BRANCH.match(line)
         if branch is None:
             # behind what the benchmark printed
             found = _times(begun.benchmark or "", line.split("│"), place) if begun else []
-            if found and not isinstance(found[0], Failed):
+            if found and not isinstance(found[0], FailedResult):
                 yield from found
                 begun = None
             continue
@@ -53,14 +53,14 @@ def read(source: Source) -> Iterator[Result]:
         above[depth:] = [name.strip()]
         path = "::".join(above)
         # a group has columns, too, but for that of old versions, which has branches below it
-        begun = None if columns else Failed(benchmark=path, status=f"line {place}: it began, and has no times")
+        begun = None if columns else FailedResult(benchmark=path, status=f"line {place}: it began, and has no times")
         if columns:
             yield from _times(path, ["".join(fastest), *columns], place)
     if begun is not None:
         yield begun
 
 
-def _times(name: str, columns: list[str], place: int) -> list[Aggregate | Failed]:
+def _times(name: str, columns: list[str], place: int) -> list[ToolAggregate | FailedResult]:
     """Read the columns of a benchmark; empty: they are those of a group, or of what was ignored."""
     cells = [cell.strip() for cell in columns]
     times = {key: time for key, cell in zip(_COLUMNS, cells, strict=False) if (time := _TIME.fullmatch(cell))}
@@ -71,11 +71,11 @@ def _times(name: str, columns: list[str], place: int) -> list[Aggregate | Failed
         return []
     # samples come behind the mean: without them a unit may be cut off, "m" of "ms"
     if "mean" not in seconds or len(cells) <= len(_COLUMNS):
-        return [Failed(benchmark=name, status=f"line {place}: its times cannot be read")]
+        return [FailedResult(benchmark=name, status=f"line {place}: its times cannot be read")]
     samples = cells[len(_COLUMNS)]
     count = int(samples) if samples.isdecimal() and len(samples) < 10 else None
     return [
-        Aggregate(benchmark=name, metric="time", statistic=own, value=seconds[own], unit="s", count=count)
+        ToolAggregate(benchmark=name, metric="time", statistic=own, value=seconds[own], unit="s", count=count)
         for own in ("mean", "median", "min")
         if own in seconds
     ]

@@ -18,7 +18,7 @@ import msgspec
 
 from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, shown, why_unusable
-from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Result
+from gate.formats.parts.result import About, FailedResult, Format, LeftOut, ProcessValues, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 from gate.model.bounds import Digits
@@ -401,11 +401,11 @@ def suite(data: bytes, *, several: bool, failed: bool = False) -> Suite:
     refuse_cut_off(data, "the output")
     several = several or len(file.packages) > 1
     seen: Counter[str] = Counter()
-    named: list[Measured | Failed] = []
+    named: list[ProcessValues | FailedResult] = []
     for each in _results(file, strict=True):
         package = each.labels.get("pkg", "")
         name = f"{package}.{each.benchmark}" if package and several and each.benchmark else each.benchmark or package
-        status = {"status": each.status.removeprefix(f"{package}: ")} if isinstance(each, Failed) else {}
+        status = {"status": each.status.removeprefix(f"{package}: ")} if isinstance(each, FailedResult) else {}
         named.append(msgspec.structs.replace(each, benchmark=name, execution=seen[name], **status))
         seen[name] += 1
     return sorted_by_name(named, "")
@@ -546,7 +546,7 @@ def _metric_of(raw: bytes) -> tuple[str, str, float]:
     return unit, "", 1.0
 
 
-def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed]:
+def _results(file: _File, *, strict: bool = False) -> Iterator[ProcessValues | FailedResult]:
     # the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does, or each
     # its own where processes of several machines are in a file
     names = {
@@ -570,14 +570,14 @@ def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed
             own = named(name, key[0], suffixes[key], announced=bool(of.announced))
             metrics, why = _metrics(file, of, strict=strict)
             if why:
-                yield Failed(status=why, execution=executions[key], **own)
+                yield FailedResult(status=why, execution=executions[key], **own)
             else:
-                yield Measured(metrics=metrics, execution=executions[key], **own)
+                yield ProcessValues(metrics=metrics, execution=executions[key], **own)
     for (benchmark, labels, process), status in file.failed.items():
         own = {"benchmark": None, "labels": dict(labels)}
         if benchmark is not None:
             own = named(benchmark, labels, suffixes.get((labels, process), ""), announced=False)
-        yield Failed(status=status, execution=executions[labels, process], **own)
+        yield FailedResult(status=status, execution=executions[labels, process], **own)
 
 
 def _names(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> dict[str, Any]:

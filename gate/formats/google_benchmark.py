@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, FailedResult, Format, ProcessValues, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
@@ -85,14 +85,14 @@ def read(source: Source) -> Iterator[Result]:
             yield from _aggregates(owner, statistics)
 
 
-def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> Measured | Failed:
+def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> ProcessValues | FailedResult:
     """Give the repetitions of a benchmark; of what has no name there are none, and its labels say where it stands."""
     if not rows:
-        return Failed(benchmark=None, status=f"benchmarks[{labels[_INDICES[0]]}] has no name")
+        return FailedResult(benchmark=None, status=f"benchmarks[{labels[_INDICES[0]]}] has no name")
     try:
         numbers = list(map(_numbers, rows))
     except OutputError as error:
-        return Failed(benchmark=name or None, status=str(error), labels=labels if name else {})
+        return FailedResult(benchmark=name or None, status=str(error), labels=labels if name else {})
     # a counter of some repetitions only would shift the others
     whole = set(numbers[0]).intersection(*numbers)
     sharp = is_sharp(name)
@@ -105,7 +105,7 @@ def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> Measured | Fail
         )
         for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
     }
-    return Measured(benchmark=name, metrics=metrics, labels=labels)
+    return ProcessValues(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _about(context: dict[str, Any]) -> About:
@@ -162,13 +162,13 @@ def _aggregates(name: str, rows: dict[str, _Row]) -> Iterator[Result]:
             continue
         try:
             for key, value in _numbers(row).items():
-                yield Aggregate(
+                yield ToolAggregate(
                     benchmark=name, metric=_TIMES.get(key, key), statistic=statistic, value=value, sd=spreads.get(key),
                     unit="s" if key in _TIMES else UNITS.get(key, ""),
                     count=number(row.get("repetitions", row.get("iterations"))),
                 )  # fmt: skip
         except OutputError as error:
-            yield Failed(benchmark=name, status=f"{statistic}: {error}")
+            yield FailedResult(benchmark=name, status=f"{statistic}: {error}")
 
 
 def is_sharp(name: str) -> bool:

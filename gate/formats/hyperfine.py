@@ -13,7 +13,7 @@ import msgspec
 
 from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Series
-from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result, entry
+from gate.formats.parts.result import FailedResult, Format, ProcessValues, Result, ToolAggregate, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
@@ -96,7 +96,7 @@ def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
         )
     for place, each in enumerate(export.results):
         result = entry(each, _Result, f"results[{place}]", "command")
-        yield from [result] if isinstance(result, Failed) else _command(result, memory_by_run)
+        yield from [result] if isinstance(result, FailedResult) else _command(result, memory_by_run)
 
 
 def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
@@ -121,10 +121,10 @@ def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
         if not metrics and result.mean is None:
             raise OutputError("neither times nor a mean in the file")
     except OutputError as error:
-        yield Failed(benchmark=name, status=str(error), labels=labels)
+        yield FailedResult(benchmark=name, status=str(error), labels=labels)
         return
     if metrics:
-        yield Measured(benchmark=name, metrics=metrics, labels=labels)
+        yield ProcessValues(benchmark=name, metrics=metrics, labels=labels)
     yield from _aggregates(result, name, labels, without_times=not metrics)
 
 
@@ -146,17 +146,17 @@ def _version_2(runs: list[_Run]) -> dict[str, Metric]:
     return metrics
 
 
-def _aggregates(result: _Result, name: str, labels: dict[str, str], *, without_times: bool) -> Iterator[Aggregate]:
+def _aggregates(result: _Result, name: str, labels: dict[str, str], *, without_times: bool) -> Iterator[ToolAggregate]:
     for statistic in ("mean", "median", "min", "max") if without_times else ():
         value = getattr(result, statistic)
         if value is not None:
-            yield Aggregate(
+            yield ToolAggregate(
                 benchmark=name, metric="time", statistic=statistic, value=value, unit="s", labels=labels,
                 sd=result.stddev if statistic == "mean" else None,
             )  # fmt: skip
     for metric, value in (("user", result.user), ("system", result.system)):
         if value is not None and result.measurements is None:
-            yield Aggregate(benchmark=name, metric=metric, statistic="mean", value=value, unit="s", labels=labels)
+            yield ToolAggregate(benchmark=name, metric=metric, statistic="mean", value=value, unit="s", labels=labels)
 
 
 def runs(data: bytes, *, memory_by_run: bool) -> dict[str, Series]:

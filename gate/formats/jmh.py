@@ -12,12 +12,12 @@ import msgspec
 from gate.formats.parts.output import OutputError, usable
 from gate.formats.parts.result import (
     About,
-    Aggregate,
-    Failed,
+    FailedResult,
     Format,
     LeftOut,
-    Measured,
+    ProcessValues,
     Result,
+    ToolAggregate,
     aggregate,
     entry,
 )
@@ -75,7 +75,7 @@ def read(source: Source) -> Iterator[Result]:
     about: About | None = None
     for place, each in enumerate(source.document(list[Any], "JMH's JSON"), 1):
         result = entry(each, _Result, f"result {place}", "benchmark")
-        if isinstance(result, Failed):
+        if isinstance(result, FailedResult):
             yield result
             continue
         if about is None:
@@ -98,7 +98,7 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
     try:
         by_fork = [values for values in _forks(result.primaryMetric) if values]
     except OutputError as error:
-        yield Failed(benchmark=name, status=str(error), labels=labels)
+        yield FailedResult(benchmark=name, status=str(error), labels=labels)
         return
     processes = [{metric: Metric(unit=unit, values=[value * scale for value in values])} for values in by_fork]
     for key, scores in result.secondaryMetrics.items():
@@ -116,17 +116,17 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
             # its values would not belong to those of the others
             yield LeftOut(f"{place}: {key} of {name} has no value that can be used in some iterations")
     for execution, metrics in enumerate(processes):
-        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
+        yield ProcessValues(benchmark=name, metrics=metrics, execution=execution, labels=labels)
     lost = int(result.forks or 0) - len(by_fork)
     if by_fork and lost > 0:
         # JMH goes on without a fork that failed, unless -foe says otherwise
         status = f"{lost} of {result.forks:g} forks gave no values"
-        yield Failed(benchmark=name, status=status, labels=labels, execution=len(by_fork))
+        yield FailedResult(benchmark=name, status=status, labels=labels, execution=len(by_fork))
     elif not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
 
 
-def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> Aggregate | Failed:
+def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> ToolAggregate | FailedResult:
     unit, scale = _known_unit(scores.scoreUnit)
     low, high = (*map(_number, scores.scoreConfidence[:2]), None, None)[:2]
     return aggregate(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import shown, written
-from gate.formats.parts.result import Aggregate, Failed, Format, LeftOut, Result
+from gate.formats.parts.result import FailedResult, Format, LeftOut, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model import Better
 from gate.model.bounds import Digits
@@ -35,7 +35,7 @@ _EACH = "/iter"
 
 def recognises(source: Source) -> bool:
     """Return whether one of its lines is a benchmark's."""
-    return any(isinstance(each, Aggregate) for each in _printed(source.head.lines))
+    return any(isinstance(each, ToolAggregate) for each in _printed(source.head.lines))
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -43,22 +43,22 @@ def read(source: Source) -> Iterator[Result]:
     yield from _printed(source.lines())
 
 
-def _median(name: str, value: float, printed: str, rate: float | None) -> Iterator[Aggregate]:
+def _median(name: str, value: float, printed: str, rate: float | None) -> Iterator[ToolAggregate]:
     """Yield what is given of a benchmark: a value in a unit as printed, and megabytes a second."""
     own = written(printed)
     # a unit of one's own is a metric of its own
     metric = own.unit if own.metric == "value" else own.metric
     better: Better = "higher" if own.metric == "throughput" else "lower"
-    yield Aggregate(
+    yield ToolAggregate(
         benchmark=name, metric=metric, statistic="median", value=value * own.scale, unit=own.unit, better=better
     )
     if rate:
-        yield Aggregate(
+        yield ToolAggregate(
             benchmark=name, metric="throughput", statistic="median", value=rate * 1e6, unit="B/s", better="higher"
         )
 
 
-def _printed(lines: Iterable[str]) -> Iterator[Aggregate | Failed | LeftOut]:
+def _printed(lines: Iterable[str]) -> Iterator[ToolAggregate | FailedResult | LeftOut]:
     """Read benchmarks, and those that began and have no result that can be read; other lines are passed over.
 
     What a benchmark prints stands between its name and its result.
@@ -67,7 +67,7 @@ def _printed(lines: Iterable[str]) -> Iterator[Aggregate | Failed | LeftOut]:
     for place, line, result in parts(lines, _RESULT):
         name, rest = _named(line, certain=result is not None)
         if name and begun:
-            yield Failed(benchmark=begun, status=f"line {line_of}: it began, and its result cannot be read")
+            yield FailedResult(benchmark=begun, status=f"line {line_of}: it began, and its result cannot be read")
             begun = ""
         name = name or begun
         if result and name:
@@ -76,16 +76,16 @@ def _printed(lines: Iterable[str]) -> Iterator[Aggregate | Failed | LeftOut]:
         elif result:
             yield LeftOut(f"line {place}: a result without a name")
         elif rest == "FAILED":
-            yield Failed(benchmark=name, status="it failed")
+            yield FailedResult(benchmark=name, status="it failed")
         elif rest and rest.startswith("bench:"):
             why = f"line {place}: its result cannot be read: {shown(line.strip().encode())}"
-            yield Failed(benchmark=name, status=why)
+            yield FailedResult(benchmark=name, status=why)
         if result:
             begun = ""
         elif rest and not rest.startswith((*_ENDED, "bench:")) and line.startswith("test "):
             begun, line_of = name, place
     if begun:
-        yield Failed(benchmark=begun, status=f"line {line_of}: it began, and its result cannot be read")
+        yield FailedResult(benchmark=begun, status=f"line {line_of}: it began, and its result cannot be read")
 
 
 def parts(lines: Iterable[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, str, re.Match[str] | None]]:

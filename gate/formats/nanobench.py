@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import shown
-from gate.formats.parts.result import Aggregate, Failed, Format, Result
+from gate.formats.parts.result import FailedResult, Format, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model.bounds import Digits
 from gate.units import to_base
@@ -49,12 +49,12 @@ def read(source: Source) -> Iterator[Result]:
                 seconds = Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1]
             labels = {"unit": unit} if unit not in ("op", "") else {}
             if seconds:
-                yield Aggregate(
+                yield ToolAggregate(
                     benchmark=name, metric="time", statistic="median", value=seconds, unit="s", labels=labels
                 )
             else:
                 why = row["why"] or row["after"] or shown(line.strip().encode())
-                yield Failed(benchmark=name, status=f"line {place}: it has no time: {why}".strip())
+                yield FailedResult(benchmark=name, status=f"line {place}: it has no time: {why}".strip())
         elif header[0]:
             columns, title = header
 

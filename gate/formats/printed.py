@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import Series, Written, written
-from gate.formats.parts.result import Aggregate, Result
+from gate.formats.parts.result import Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model.bounds import Digits
 
@@ -81,7 +81,7 @@ def _read(source: Source) -> Iterator[Result]:
         for statistic in (chosen, *(each for each in ("median", "min") if each in found and chosen == "mean")):
             unit, value = found[statistic]
             if unit.metric == metric:
-                yield Aggregate(
+                yield ToolAggregate(
                     benchmark=name, metric=metric, statistic=statistic, value=value * unit.scale, unit=unit.unit,
                     better="higher" if metric == "throughput" else "lower",
                 )  # fmt: skip

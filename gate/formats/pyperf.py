@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Measured, Result, entry
+from gate.formats.parts.result import About, FailedResult, Format, ProcessValues, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -60,7 +60,7 @@ def read(source: Source) -> Iterator[Result]:
     about = None
     for place, each in enumerate(suite.benchmarks):
         benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
-        if isinstance(benchmark, Failed):
+        if isinstance(benchmark, FailedResult):
             # its name stands in its metadata
             metadata = each.get("metadata") if isinstance(each, dict) else None
             name = metadata.get("name") if isinstance(metadata, dict) else None
@@ -85,15 +85,15 @@ def read(source: Source) -> Iterator[Result]:
         name = str(metadata.get("name", "<no name>"))
         unit = str(metadata.get("unit", "second"))
         if unit not in _METRICS:
-            yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
+            yield FailedResult(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
             continue
         metric, base = _METRICS[unit]
         # a run without values found the number of loops
         runs = [run for run in benchmark.runs if run.values]
         if not runs:
-            yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
+            yield FailedResult(benchmark=name, status="only calibration runs: no worker gave values")
         tags = metadata.get("tags")
         labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
         for execution, run in enumerate(runs):
             metrics = {metric: Metric(unit=base, values=run.values, dropped=[value for _, value in run.warmups])}
-            yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
+            yield ProcessValues(benchmark=name, metrics=metrics, execution=execution, labels=labels)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result, entry
+from gate.formats.parts.result import About, FailedResult, Format, ProcessValues, Result, ToolAggregate, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -72,7 +72,7 @@ def read(source: Source) -> Iterator[Result]:
     yield _about(report)
     for place, found in enumerate(report.benchmarks):
         each = entry(found, _Benchmark, f"benchmarks[{place}]", "fullname", "name")
-        if isinstance(each, Failed):
+        if isinstance(each, FailedResult):
             yield each
             continue
         name = each.fullname or each.name
@@ -83,20 +83,20 @@ def read(source: Source) -> Iterator[Result]:
         labels |= {"param": _text(each.param)} if each.param is not None else {}
         stats = each.stats
         if stats is None:
-            yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
+            yield FailedResult(benchmark=name, status="no statistics in the file", labels=labels)
         elif stats.data and None in stats.data:
             lost = f"{stats.data.count(None)} of {len(stats.data)}"
-            yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
+            yield FailedResult(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
         elif stats.data:
             metrics = {metric: Metric(unit="s", values=[value for value in stats.data if value is not None])}
-            yield Measured(benchmark=name, metrics=metrics, labels=labels)
+            yield ProcessValues(benchmark=name, metrics=metrics, labels=labels)
         else:
             # the rounds were left out
             values = {key: getattr(stats, key) for key in _AGGREGATES if getattr(stats, key) is not None}
             if not values:
-                yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
+                yield FailedResult(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
             for statistic, value in values.items():
-                yield Aggregate(
+                yield ToolAggregate(
                     benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
                     sd=stats.stddev if statistic == "mean" else None, count=stats.rounds,
                 )  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gate.formats.parts.live import printed
-from gate.formats.parts.result import About, Failed, Format, Result, aggregate, sampled
+from gate.formats.parts.result import About, FailedResult, Format, Result, aggregate, sampled
 from gate.formats.parts.source import Source
 from gate.model.bounds import number
 
@@ -62,7 +62,7 @@ def _times(name: str, found: Mapping[str, Any]) -> Iterator[Result]:
         return
     mean = number(found.get("mean"))
     if mean is None:
-        yield Failed(benchmark=name, status="no values: it failed, or did not run")
+        yield FailedResult(benchmark=name, status="no values: it failed, or did not run")
         return
     low, high = _interval(mean, found)
     yield aggregate(
@@ -90,7 +90,7 @@ def _failed(results: Any) -> Iterator[Result]:
             if test.get("status") == "failed" and not test.get("benchmarks"):
                 messages = _texts(test.get("failureMessages"))
                 why = f": {messages[0].partition(chr(10))[0]}" if messages else ""
-                yield Failed(benchmark=_SEPARATOR.join(_parts(file, test)), status=f"its test failed{why}"[:200])
+                yield FailedResult(benchmark=_SEPARATOR.join(_parts(file, test)), status=f"its test failed{why}"[:200])
 
 
 def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:

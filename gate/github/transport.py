@@ -41,7 +41,7 @@ _HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """An answer below 400."""
 
     status: int
@@ -100,7 +100,7 @@ class Transport:
     def call(
         self, task: Task, method: Method, path: str, *, parameters: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None, repeatable: bool | None = None, redirect: bool = False,
-    ) -> Answer:  # fmt: skip
+    ) -> HttpAnswer:  # fmt: skip
         """Send a request, again if need be.
 
         Args:
@@ -112,13 +112,13 @@ class Transport:
             Problem: it was refused, or got no answer in time.
         """
 
-        def attempt() -> Answer | Trouble:
+        def attempt() -> HttpAnswer | Trouble:
             address = f"{self.api_url}{path}" if path.startswith("/") else path
             got = self._connect().request(
                 method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout
             )
             status, headers = got.status_code, {name.lower(): value for name, value in got.headers.items()}
-            answer = Answer(status, headers, got.content.decode("utf-8", "replace"))
+            answer = HttpAnswer(status, headers, got.content.decode("utf-8", "replace"))
             if status >= 400:
                 return of_status(task, status, answer.headers, answer.body.replace(self._token, "***"))
             if status >= 300 and not redirect:
@@ -203,7 +203,7 @@ class Transport:
             return login
         raise task.failed(f"the answer of {self.host} is not GitHub's (no viewer)")
 
-    def decode(self, task: Task, answer: Answer, shape: type[T], *, written: bool = False) -> T:
+    def decode(self, task: Task, answer: HttpAnswer, shape: type[T], *, written: bool = False) -> T:
         """Read an answer as a shape; written: the request was carried out.
 
         Raises:

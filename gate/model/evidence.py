@@ -61,7 +61,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Whether one task does the work of the command on both sides; None: not known."""
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
+class LevelCounts(msgspec.Struct, frozen=True, kw_only=True):
     """How many units of each level a side's value rests on."""
 
     session: int
@@ -82,7 +82,7 @@ class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
-    counts: Counts
+    counts: LevelCounts
 
 
 class Aggregate(Compared, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class Aggregate(Compared, frozen=True, kw_only=True):
     head: SideSummary | None
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True):
+class RoundsDone(msgspec.Struct, frozen=True, kw_only=True):
     """How far measuring came: rounds that are complete, and rounds the plan wanted (None: not known)."""
 
     done: int
@@ -129,7 +129,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     cases: list[Case]
     failures: list[Failure]
     new: list[str]
-    rounds: Round
+    rounds: RoundsDone
     looks: list[int]
     layouts: Layouts | None = None
     """Whether both sides of a round are laid out alike; None: the measurements do not say."""

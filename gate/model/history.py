@@ -24,7 +24,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     df: float
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class PastSide(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One side of one case and statistic: its value, and how much of it was measured."""
 
     value: float
@@ -50,8 +50,8 @@ class Change(Compared, frozen=True, kw_only=True, gc=False):
     """Degrees of freedom of that variance; None where it is 0 or unknown."""
     method: str
     """How both came about, as the report names it: "paired", "paired-shared", "fieller", "exact", "identical"."""
-    base: Measured | None
-    head: Measured | None
+    base: PastSide | None
+    head: PastSide | None
     """None of both: identical, so not measured."""
     verdict: Verdict
     accepted: Accepted | None
@@ -227,7 +227,7 @@ class Controls(msgspec.Struct, frozen=True, kw_only=True):
         return f"{of} showed a regression where nothing differs, 2.5% do by chance"
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True):
+class ControlsProof(msgspec.Struct, frozen=True, kw_only=True):
     """What the controls of all runs of a history prove together, valid whenever it is read."""
 
     runs: int

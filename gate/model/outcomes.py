@@ -20,7 +20,7 @@ from gate.writing.sentences import (
     CHECK,
     DOCTOR,
     EXPLAIN,
-    Command,
+    CommandLine,
     Lines,
     Options,
     Sentence,
@@ -423,12 +423,12 @@ def name_sides(*, file: str | None) -> Step:
 
     file: where it is one file with several benchmarks, which may be what is to be compared; None: it is not.
     """
-    sides = Command("perfgate decide base=FILE head=FILE")
+    sides = CommandLine("perfgate decide base=FILE head=FILE")
     if file is None:
         return _said(f"Name files of both sides: {sides}", sides)
     # several files, or standard input
     known = file if shlex.quote(file) == file else "FILE"
-    other = Command(f"perfgate compare {known} --by benchmark --rows file")
+    other = CommandLine(f"perfgate compare {known} --by benchmark --rows file")
     return _said(f"Name files of both sides: {sides}; {other} compares the benchmarks of one file", sides, other)
 
 
@@ -490,7 +490,7 @@ def fix_regression(
 def find_creep(*, pin: str, head: str, benchmark: str) -> Step:
     """Benchmarks crept."""
     ends = shlex.join(["--good", pin, "--bad", head])
-    way = Command(f"perfgate bisect {ends} {benchmark_option(benchmark)}")
+    way = CommandLine(f"perfgate bisect {ends} {benchmark_option(benchmark)}")
     return _said(
         f"{way} searches the commits between, which costs about as much as three of these checks. Then fix it, "
         "or accept it with an `[[accept]]` entry (size, expiry date, reason)",
@@ -652,7 +652,7 @@ def reduce_noise(
 @_step
 def import_more(*, builds: int) -> Step:
     """Result files are of too few builds; builds: a side that would do."""
-    way = Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...")
+    way = CommandLine("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...")
     return _said(
         f"Build and measure base and head {builds} times each, in turns, and name all files: {way}. {CHECK} does all "
         "of it",
@@ -675,7 +675,7 @@ def import_others(*, why: Literal["repeated", "failed", "missing"]) -> Step:
 @_step
 def name_alike(*, hyperfine: bool) -> Step:
     """Base and head have no name in common; hyperfine: it wrote them, and calls a benchmark by its command."""
-    way = Command("hyperfine -n NAME COMMAND")
+    way = CommandLine("hyperfine -n NAME COMMAND")
     if hyperfine:
         return _said(f"Measure both sides under one name ({way}), or write it into `command` of the files", way)
     return _said("Give a benchmark the same name on both sides, where it is defined or in the files")

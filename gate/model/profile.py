@@ -112,7 +112,7 @@ class Amounts(msgspec.Struct, frozen=True):
         return self.head - self.base
 
 
-class Part(msgspec.Struct, frozen=True):
+class FrameChange(msgspec.Struct, frozen=True):
     """A function below a candidate to which a part of the candidate's change goes."""
 
     frame: Frame
@@ -150,11 +150,11 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """`change` as a share of the whole difference; None: there is none to speak of."""
     noise: bool
     """Whether the change is within what sampling alone gives."""
-    library: list[Part]
+    library: list[FrameChange]
     """The library functions that it calls to which most of its change goes."""
-    more: list[Part]
+    more: list[FrameChange]
     """The project's functions that it calls more often than it did, with what that adds."""
-    guesses: list[Part]
+    guesses: list[FrameChange]
     """Those that it may call more often, where nobody counted calls; the change may as well be their own."""
     callers: list[Frame]
     """The way to it that leads to most of its change, the outermost first."""
@@ -163,9 +163,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
     """Cost that functions handed to others: the inclusive total of their nearest common caller has not changed."""
 
-    sources: list[Part]
+    sources: list[FrameChange]
     """Functions that spend less now."""
-    targets: list[Part]
+    targets: list[FrameChange]
     """Functions that spend as much more."""
     caller: Frame | None
     """The nearest function that calls them all, or one of themselves; None: the program as a whole."""

@@ -13,7 +13,7 @@ import msgspec
 from gate.model.names import Better, Side, Top
 from gate.units import agree, format_confidence, plural
 from gate.writing import amounts
-from gate.writing.amounts import Measured, as_configured, format_percent
+from gate.writing.amounts import Directed, as_configured, format_percent
 from gate.writing.phrases import machine
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence, kinds_of
@@ -25,14 +25,14 @@ Unit = Literal["build", "round", "session"]
 class Why(Sentence, frozen=True):
     """Why a finding has its verdict."""
 
-    def ending(self, of: Measured) -> str:
+    def ending(self, of: Directed) -> str:
         """Say what follows the verdict of a finding on its line; "" where the line says all.
 
         It stands behind "threshold 3%: inconclusive,", and "it" is that threshold.
         """
         return self._end(of)
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return self.sentence()
 
 
@@ -88,7 +88,7 @@ class Because(Why, frozen=True):
     def _said(self) -> str:
         return self.text
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return self.text if self.end is None else self.end
 
 
@@ -221,7 +221,7 @@ class Exceeds(_Outgrowing, frozen=True, kw_only=True):
         sure = corrected(self.confidence, self.comparisons)
         return f"beyond the threshold of {format_percent(self.threshold)} with {sure}{self.also}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return self.entry
 
 
@@ -231,7 +231,7 @@ class ExactExceeds(_Outgrowing, frozen=True, kw_only=True):
     def _said(self) -> str:
         return f"an exact count that changed by more than the threshold of {format_percent(self.threshold)}{self.also}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return self.entry
 
 
@@ -277,7 +277,7 @@ class Crept(_Outgrowing, frozen=True, kw_only=True):
         sure = f"with {format_percent(self.confidence)} confidence over a year of nights"
         return f"the last {plural(self.nights, 'night')} together are {beyond}, {sure}{self.also}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return f"by the last {plural(self.nights, 'night')}, since {self.since}{self.also}"
 
 
@@ -291,7 +291,7 @@ class AcceptedByEntry(Why, frozen=True, kw_only=True):
     def _said(self) -> str:
         return f"accepted up to {format_percent(self.up_to)} until {self.until}: {self.reason}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return f"up to {format_percent(self.up_to)} until {self.until}: {clip(visible(self.reason), _QUOTED)}"
 
 
@@ -304,7 +304,7 @@ class AcceptedByLabel(_Outgrowing, frozen=True, kw_only=True):
     def _said(self) -> str:
         return f"accepted by {self.label}{self.also}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return ", ".join(filter(None, [f"by {clip(visible(self.label), _QUOTED)}", self.entry]))
 
 
@@ -317,7 +317,7 @@ class Within(Why, frozen=True, kw_only=True):
     def _said(self) -> str:
         return f"the interval lies within the threshold of {format_percent(self.threshold)}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return ""
 
 
@@ -327,7 +327,7 @@ class RealWithin(Why, frozen=True, kw_only=True):
     def _said(self) -> str:
         return f"real, but below the threshold of {format_percent(self.threshold)}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return "real but smaller"
 
 
@@ -341,7 +341,7 @@ class BelowFloor(_WithFloor, frozen=True, kw_only=True):
             return f"the change is {smaller}"
         return f"beyond the threshold of {format_percent(self.threshold)}, but {smaller}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return f"{'' if self.threshold is None else 'beyond it, but '}smaller than the floor of {self.amount}"
 
 
@@ -351,7 +351,7 @@ class ExactWithin(Why, frozen=True, kw_only=True):
     def _said(self) -> str:
         return f"an exact count that changed by no more than the threshold of {format_percent(self.threshold)}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return ""
 
 
@@ -380,7 +380,7 @@ class NoSign(Why, frozen=True, kw_only=True):
         worst = f"at {'most' if self.better == 'lower' else 'worst'} {amounts.changed(self.limit)}"
         return f"{self._shown}; {worst} ({format_confidence(self.confidence)})"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return self._shown
 
 
@@ -441,7 +441,7 @@ class Uncorrected(Why, frozen=True, kw_only=True):
         but = f"but not after {self._correction}, which needs {format_percent(self.confidence)} confidence"
         return f"beyond the threshold of {format_percent(self.threshold)}, {but}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return f"beyond it, but not after {self._correction}"
 
 
@@ -452,7 +452,7 @@ class BetterUncorrected(Why, frozen=True, kw_only=True):
         better = f"better by more than the threshold of {format_percent(self.threshold)}"
         return f"{better}, but not after correction for multiple comparisons; not worse"
 
-    def _end(self, of: Measured, /) -> str:
+    def _end(self, of: Directed, /) -> str:
         return f"{amounts.not_worse(of)}; beyond it, but not after correction for multiple comparisons"
 
 
@@ -471,7 +471,7 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
         open_ = f"whether it is better by more than {format_percent(self.threshold)} is open{_asked(self.confidence)}"
         return f"not worse by more than {than}; {open_}"
 
-    def _end(self, of: Measured, /) -> str:
+    def _end(self, of: Directed, /) -> str:
         worse, better = amounts.nouns(of) if of.better == "lower" else amounts.nouns(of)[::-1]
         below = "" if self.floor is None else f" (any {worse} is below the floor of {self.amount})"
         return f"{amounts.not_worse(of)}{below}; the {better} may exceed it{_asked(self.confidence)}"
@@ -493,7 +493,7 @@ class Unconfirmed(Why, frozen=True, kw_only=True):
     def _said(self) -> str:
         return f"beyond the threshold of {format_percent(self.threshold)} in this night alone; {self._waits}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return f"this night alone; {self._waits}"
 
 
@@ -504,7 +504,7 @@ class FloorOpen(_WithFloor, frozen=True, kw_only=True):
         beyond = f"beyond the threshold of {format_percent(self.threshold)}"
         return f"{beyond}, but not shown to be above the floor of {self.amount}"
 
-    def _end(self, _: Measured, /) -> str:
+    def _end(self, _: Directed, /) -> str:
         return f"beyond it, but not shown to be above the floor of {self.amount}"
 
 
@@ -545,7 +545,7 @@ class TooWide(Why, frozen=True, kw_only=True):
             said = f"it reaches beyond {threshold} in both directions"
         return f"the interval is too wide: {said}{_asked(self.confidence)}"
 
-    def _end(self, of: Measured, /) -> str:
+    def _end(self, of: Directed, /) -> str:
         if self.exceeds == "both":
             return f"the change may exceed it in either direction{_asked(self.confidence)}"
         above, below = amounts.nouns(of)

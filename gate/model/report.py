@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.case import Compared
-from gate.model.evidence import Cost, Pace, Round, SideSummary
+from gate.model.evidence import Cost, Pace, RoundsDone, SideSummary
 from gate.model.history import Control, Controls, CreepFacts
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Top, Verdict
 from gate.model.outcomes import Summary
@@ -375,7 +375,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """How base and head were chosen, for people alone; None: not known."""
     host: dict[str, Any] | None
     """The machine: processor, memory, kernel, hash of its name; its keys depend on the system. None: not known."""
-    rounds: Round
+    rounds: RoundsDone
     looks: LookFacts | None
     memory: MemoryFacts | None
     seconds: float | None

@@ -177,7 +177,7 @@ class Lenth(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class ModelCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A test: its name, its statistic with degrees of freedom, p, and what it says in words. holds: nothing against."""
 
     name: str
@@ -201,7 +201,7 @@ class Residual(msgspec.Struct, frozen=True, kw_only=True):
 class Diagnostics(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the linear model may be believed. warnings: in plain words, empty where nothing speaks against it."""
 
-    checks: list[Check]
+    checks: list[ModelCheck]
     residuals: list[Residual]
     """At most 500 of them, those with the largest residuals always among them."""
     largest_cook: float | None
@@ -264,7 +264,7 @@ class MeanInterval(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
 
 
-class Spread(msgspec.Struct, frozen=True, kw_only=True):
+class SpreadTest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether settings differ in their variance (QR section 7): ratio second/first and its F test for two settings."""
 
     factor: str
@@ -407,7 +407,7 @@ class Dependence(msgspec.Struct, frozen=True, kw_only=True):
 
     level: Varies
     units: int
-    check: Check
+    check: ModelCheck
     share: float | None
     """Of the residual sum of squares that lies between these units, beyond what chance gives."""
 
@@ -448,7 +448,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     ranks: list[RankTest]
     """Kruskal-Wallis by factor and within a setting."""
     means: list[MeanInterval]
-    spreads: list[Spread]
+    spreads: list[SpreadTest]
     one_ways: list[OneWay]
     percents: list[PercentRow]
     mains: list[MainEffect]

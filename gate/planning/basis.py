@@ -25,7 +25,6 @@ from gate.model import FindingMemory, Layouts, Memory, Record, Remembered, Run, 
 from gate.model.case import TYPICAL, CaseId, Center, canonical, case_id, center_of, quantile_of
 from gate.stats.centers import FEWEST_PAIRS, needed_values
 from gate.stats.components import (
-    Estimated,
     PlannedLevel,
     Square,
     correlation_of,
@@ -38,7 +37,7 @@ from gate.stats.levels import by_session
 from gate.stats.planning import Costs, PlannedCase, build_variance
 from gate.stats.prior import prior_of
 from gate.store.learning import costs_at_treatments, costs_of
-from gate.store.memory import Costs as Spent
+from gate.store.memory import StepCosts as Spent
 from gate.words import views
 from gate.writing.phrases import listed
 
@@ -49,7 +48,8 @@ class Known(PlannedCase, frozen=True, kw_only=True, eq=False):
     metric: str
     factors: dict[str, Any]
     statistic: str
-    estimated: Estimated
+    signed: dict[PlannedLevel, float]
+    """T2 of each level as it was first estimated, the lowest first."""
     levels: tuple[PlannedLevel, ...]
     """Those that were repeated, whose variance could be told apart."""
     builds_df: float
@@ -60,6 +60,11 @@ class Known(PlannedCase, frozen=True, kw_only=True, eq=False):
     """The executions and iterations that were measured."""
     detectable: float | None
     """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
+
+    @property
+    def dropped(self) -> list[PlannedLevel]:
+        """Levels that add nothing: their T2 was not above 0, so the others were estimated again without them."""
+        return [level for level in self.signed if level != "iteration" and not getattr(self.components, level)]
 
 
 def _planned_costs(spent: Spent | None, iterations: float) -> Costs | None:
@@ -272,9 +277,9 @@ def _gathered(
 
 def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:
     typical, squares = finding.center == TYPICAL, finding.squares
-    estimated = estimate(squares, correlation_of(finding.samples) if finding.center is None else 0.0)
+    components, signed = estimate(squares, correlation_of(finding.samples) if finding.center is None else 0.0)
     newest = finding.sessions[0]
-    variance = build_variance(estimated.components, newest.executions, newest.iterations)
+    variance = build_variance(components, newest.executions, newest.iterations)
     values = 1
     if typical and len(squares) > 1:
         values = FEWEST_PAIRS
@@ -286,7 +291,7 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
     size, threshold = detectable_of(*names), threshold_of(*names)
     return Known(
         benchmark=finding.benchmark,
-        components=estimated.components,
+        components=components,
         costs=costs,
         threshold=threshold,
         aims=(),
@@ -296,7 +301,7 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         metric=finding.metric,
         factors=finding.factors,
         statistic=finding.statistic,
-        estimated=estimated,
+        signed=signed,
         levels=tuple(level for level, _ in squares),
         builds_df=squares[-1][1].df,
         worth=finding.degrees,

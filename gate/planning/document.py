@@ -12,7 +12,7 @@ from gate.document import document as doc
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
-from gate.stats.planning import Optimum, Plan
+from gate.stats.planning import CheapestPlan
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
@@ -31,11 +31,12 @@ _LEVELS: tuple[PlannedLevel, ...] = ("build", "execution", "iteration")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FindingPlan:
     """What a plan means for one finding."""
 
     known: Known
-    optimum: Optimum
+    optimum: tuple[int | None, int | None]
+    """Executions of a build and iterations of each."""
     half_width: float
     smallest: float
     """The change found with POWER at the family's level; inf: none."""
@@ -44,16 +45,16 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class ExplainedPlan:
     """A plan and what it means."""
 
     gathered: Gathered
-    plan: Plan
-    rows: tuple[Row, ...]
+    plan: CheapestPlan
+    rows: tuple[FindingPlan, ...]
     aim: str
     """What it was to reach, in words."""
     budget: float
-    instead: Plan | None
+    instead: CheapestPlan | None
     """The plan that would, without a budget."""
 
     @property
@@ -62,7 +63,7 @@ class Planned:
         return not self.plan.reached and self.instead is None
 
 
-def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
+def section(plan: CheapestPlan, budget: float, metrics: Sequence[str] | None) -> str:
     """Write the [plan] section of perfgate.toml."""
     first, last = plan.looks[0], plan.looks[-1]
     builds = str(last) if first == last else f"{{min = {first}, max = {last}}}"
@@ -78,14 +79,14 @@ def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(planned: Planned) -> doc.Document:
+def document(planned: ExplainedPlan) -> doc.Document:
     """Say everything, ending with the section to copy if a plan reaches its aim."""
     gathered, gate, known = planned.gathered, planned.gathered.config.gate, planned.gathered.known
     of = f"{plural(gathered.size, 'finding')}, confidence {format_percent(gate.confidence)}, family {gate.family}"
     origin = f"from {visible(gathered.origin)}: {of}; wanted: {planned.aim}"
     rows = []
     for name, row in zip(names(known), planned.rows, strict=True):
-        best = (row.optimum.executions, row.optimum.iterations)
+        best = row.optimum
         counts = " x ".join("many" if count is None else str(count) for count in best)
         rows.append([name, *(_level(row.known, level) for level in _LEVELS), counts])
     title = "noise of each level alone (relative standard deviation), and the optimum: starts x values of a build"
@@ -105,7 +106,7 @@ def document(planned: Planned) -> doc.Document:
     build = format_duration(max(c.build for c in costs.values()))
     spent = _table(f"time of a start; a build takes {build}", ["starting", "warm-up", "value"], rows)
     parts: list[doc.Part] = [doc.Items([origin], "rest"), noise, spent]
-    parts += [doc.Items(_plan(planned), "rest"), _precision(planned), *map(doc.Said, notes)]
+    parts += [doc.Items(_plan(planned), "rest"), _precision(planned), *map(doc.Statement, notes)]
     # what no plan reaches is no reason to measure the longest one again and again
     if not planned.hopeless:
         parts.append(doc.Code(section(planned.plan, planned.budget, gathered.config.plan.metrics)))
@@ -138,12 +139,12 @@ def _level(known: Known, level: PlannedLevel) -> str:
     if level not in known.levels:
         # what was not repeated is part of the next level above that was
         return "not apart"
-    if level in known.estimated.dropped:
+    if level in known.dropped:
         return "adds nothing"
-    return format_share(math.sqrt(getattr(known.estimated.components, level)))
+    return format_share(math.sqrt(getattr(known.components, level)))
 
 
-def _plan(planned: Planned) -> list[str]:
+def _plan(planned: ExplainedPlan) -> list[str]:
     plan = planned.plan
     counts = f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'start')} x "
     counts += f"{plural(plan.iterations, 'value')} of each"
@@ -166,7 +167,7 @@ def _plan(planned: Planned) -> list[str]:
     return [text, told]
 
 
-def _precision(planned: Planned) -> doc.Table:
+def _precision(planned: ExplainedPlan) -> doc.Table:
     known, size = [row.known for row in planned.rows], planned.gathered.size
     rows = [
         [
@@ -184,7 +185,7 @@ def _precision(planned: Planned) -> doc.Table:
     return _table(title, ["threshold", "half-width", "finds", "memory"], rows)
 
 
-def as_json(planned: Planned) -> str:
+def as_json(planned: ExplainedPlan) -> str:
     """Write a plan as JSON: what it goes by, the plan, and what it means for each finding; NaN and inf become null."""
     plan, gathered = planned.plan, planned.gathered
     return json.dumps(
@@ -211,9 +212,9 @@ def as_json(planned: Planned) -> str:
     ) + "\n"  # fmt: skip
 
 
-def _finding(row: Row) -> dict[str, Any]:
+def _finding(row: FindingPlan) -> dict[str, Any]:
     known = row.known
-    components, costs = known.estimated.components, known.costs
+    components, costs = known.components, known.costs
     return {
         "benchmark": known.benchmark,
         "metric": known.metric,
@@ -221,8 +222,8 @@ def _finding(row: Row) -> dict[str, Any]:
         "statistic": known.statistic,
         "threshold": known.threshold,
         "variance": {
-            "t2": dict(known.estimated.signed),
-            "dropped": list(known.estimated.dropped),
+            "t2": known.signed,
+            "dropped": known.dropped,
             "planned": {level: getattr(components, level) for level in reversed(_LEVELS)},
             "correlation": components.correlation,
             "shared": known.shared,
@@ -231,7 +232,7 @@ def _finding(row: Row) -> dict[str, Any]:
         "seconds": {
             "build": costs.build, "start": costs.start, "warmup": costs.warmup, "iteration": costs.iteration,
         },
-        "optimum": {"executions": row.optimum.executions, "iterations": row.optimum.iterations},
+        "optimum": dict(zip(("executions", "iterations"), row.optimum, strict=True)),
         "memory_df": row.degrees,
         "half_width": row.half_width if math.isfinite(row.half_width) else None,
         "smallest_change": row.smallest if math.isfinite(row.smallest) else None,

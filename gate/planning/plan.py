@@ -13,14 +13,14 @@ from gate.decide.design import BOOTSTRAP_BUILDS, CORRELATIONS, choose
 from gate.model import UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Gathered, Known
-from gate.planning.document import POWER, Planned, Row
+from gate.planning.document import POWER, ExplainedPlan, FindingPlan
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,
+    CheapestPlan,
     Choice,
     Counts,
-    Limits,
-    Plan,
+    PlanLimits,
     PlannedCase,
     Terms,
     build_variance,
@@ -39,7 +39,7 @@ _HARDEST = 20
 
 def planned(
     gathered: Gathered, budget: Duration | None = None, target: Share | None = None, detect: Share | None = None
-) -> Planned:
+) -> ExplainedPlan:
     """Plan for what is wanted and say what the plan means for each finding.
 
     Args:
@@ -57,12 +57,12 @@ def planned(
     early = not gathered.config.gate.interval.startswith("bootstrap")
     limit = float(budget or gathered.config.plan.budget)
     cases, plan, instead = _search(gathered, aims, limit, early=early)
-    terms, rows = _terms(gathered), list[Row]()
+    terms, rows = _terms(gathered), list[FindingPlan]()
     for known, case in zip(gathered.known, cases, strict=True):
         interval = terms.interval_of(case, plan.counts.builds)
         nominal = terms.nominal_levels(plan.looks, interval)[-1]
         rows.append(
-            Row(
+            FindingPlan(
                 known=known,
                 optimum=optimum(case.components, case.costs),
                 half_width=half_width(case.components, plan.counts, nominal, interval),
@@ -88,10 +88,10 @@ def planned(
         aim = f"a half-width of {format_share(float(target))}"
     elif size is not None:
         aim = f"a change of {format_share(size)} (gate.detectable) {power}"
-    return Planned(gathered, plan, tuple(rows), aim, limit, instead)
+    return ExplainedPlan(gathered, plan, tuple(rows), aim, limit, instead)
 
 
-def advised(gathered: Gathered) -> Plan | None:
+def advised(gathered: Gathered) -> CheapestPlan | None:
     """Return the cheapest plan that reaches what a gate needs to be green, within the budget if there is one that does.
 
     It is asked of every report that is inconclusive, so it takes no more time than it must: only the findings that are
@@ -100,7 +100,7 @@ def advised(gathered: Gathered) -> Plan | None:
     Raises:
         UserError: as planned.
     """
-    hard = [build_variance(k.estimated.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
+    hard = [build_variance(k.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
     hardest = sorted(range(len(hard)), key=hard.__getitem__, reverse=True)[:_HARDEST]
     aims = [(_aim(known),) if i in hardest else () for i, known in enumerate(gathered.known)]
     _, plan, instead = _search(gathered, aims, float(gathered.config.plan.budget), early=False)
@@ -109,12 +109,12 @@ def advised(gathered: Gathered) -> Plan | None:
 
 def _search(
     gathered: Gathered, aims: Sequence[tuple[Aim, ...]], budget: float, *, early: bool
-) -> tuple[list[PlannedCase], Plan, Plan | None]:
+) -> tuple[list[PlannedCase], CheapestPlan, CheapestPlan | None]:
     """Return what is planned for, the plan, and where that misses its aims the one that would not without a budget."""
     if gathered.untimed:
         raise UserError(f"{gathered.origin}: has no durations for the starts of {gathered.untimed[0]}")
     terms = _terms(gathered)
-    limits = Limits(budget=ROOM * budget - gathered.once, early=early)
+    limits = PlanLimits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
         _case(known, own, known.worth(*known.repeated), terms) for known, own in zip(gathered.known, aims, strict=True)
     ]
@@ -135,9 +135,9 @@ def _search(
             f"two rounds of one start with one value take {format_duration(least)}, more than the budget of "
             f"{format_duration(budget)} leaves: raise it with `--budget {budget_of(least)}`"
         )
-    instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
+    instead = None if plan.reached else cheapest(cases, terms, PlanLimits(budget=None, early=early))
 
-    def longer(plan: Plan) -> Plan:
+    def longer(plan: CheapestPlan) -> CheapestPlan:
         # with what a run takes whatever its counts
         return msgspec.structs.replace(plan, most=plan.most + gathered.once, expected=plan.expected + gathered.once)
 
@@ -194,7 +194,7 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None) -> Terms:
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)
     # a plan is for one machine
-    shares = sessions == 1 and choose(gate, most_builds(config.plan), size, layouts).shares
+    shares = sessions == 1 and choose(gate, most_builds(config.plan), size, layouts)[1]
     return Terms(
         alpha=round(1 - gate.confidence, 12),
         family=1 if gate.family == "none" else size,

@@ -28,7 +28,7 @@ _GOLDEN = 0.6180339887498949
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PlotStyle:
     """How one setting or treatment is drawn."""
 
     number: int
@@ -176,21 +176,21 @@ class Panel:
         at, heights = self.x.at(x), [self.y.at(end) for end in ends]
         self.sheet.lines(classes, [[(at, h) for h in heights], *([(at - cap, h), (at + cap, h)] for h in heights)])
 
-    def marks(self, look: Look, xs: Array, ys: Array, size: Size = "small", *, hollow: bool = False) -> None:
+    def marks(self, look: PlotStyle, xs: Array, ys: Array, size: Size = "small", *, hollow: bool = False) -> None:
         """Mark the numbers that lie within the ends."""
         inside = self.span.inside(ys)
         (look.hollow if hollow else look.marks)(self.sheet, self.points(xs[inside], ys[inside]), size)
 
-    def edges(self, look: Look, xs: Sequence[float] | Array, ys: Array) -> None:
+    def edges(self, look: PlotStyle, xs: Sequence[float] | Array, ys: Array) -> None:
         """Mark at the edge where numbers lie beyond it."""
         edges(self.sheet, self.y, f"edge-{look.colour}", self.x.all(np.asarray(xs)), ys)
 
-    def beyond(self, look: Look, x: float, ys: Array) -> None:
+    def beyond(self, look: PlotStyle, x: float, ys: Array) -> None:
         """Mark at the edge of a column where its largest or smallest number lies beyond it."""
         self.edges(look, [x, x], np.array([ys.max(), ys.min()]))
 
     def box(
-        self, look: Look, x: float, half: float, quartiles: tuple[float, float, float], ends: tuple[float, float]
+        self, look: PlotStyle, x: float, half: float, quartiles: tuple[float, float, float], ends: tuple[float, float]
     ) -> None:
         """Draw a box from quartile to quartile with the median in it, and whiskers to two ends; half: in pixels."""
         x = self.x.at(x)

@@ -95,10 +95,10 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     once = {*why, *minded}
 
     def said(finding: Finding, kinds: Collection[Hashable]) -> bool:
-        return any(note.kind in kinds for note in notes.why(finding))
+        return any(kind in kinds for kind, _ in notes.why(finding))
 
     items: list[Finding | Shared] = [*why.values()]
-    items += [f for f in findings if not said(f, why) or any(note.kind not in once for note in notes.notes(f))]
+    items += [f for f in findings if not said(f, why) or any(kind not in once for kind, _ in notes.notes(f))]
     items += minded.values()
     title = f"Details of {plural(len(findings), 'result')}"
     told = []
@@ -109,7 +109,7 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
             listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
             first = f"{listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}"
         else:
-            below = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
+            below = bullets([text for kind, text in notes.notes(each) if kind not in once][:5])
             told_of = short(finding_words.conclusion(each), _TEXT)
             first = named(each, names) + ("" if said(each, once) else f": {escape(told_of)}")
         told.append(Md("\n".join([f"- {first}", *(f"  {item}" for item in below)])))

@@ -391,12 +391,12 @@ def _rows(
         said = id(finding) in in_sentences
         silent = plain(finding) or ((said or finding_words.in_row(finding)) and not every)
         why = [] if silent else notes.why(finding)
-        if not any(note.kind in shared for note in why):
+        if not any(kind in shared for kind, _ in why):
             # a row by itself: what follows is in the details
-            why = [notes.Note(note.kind, visible(finding.reason.sentence())) for note in why]
+            why = [(kind, visible(finding.reason.sentence())) for kind, _ in why]
         # that a view varies less is said of all at once
         apart = finding.view is not None and finding.view.why != "sharper" and not said
-        texts = [shared[n.kind].text if n.kind in shared else n.text for n in (*why, *minded(finding))]
+        texts = [shared[kind].text if kind in shared else text for kind, text in (*why, *minded(finding))]
         open_ = (
             [f"{numbers.MAY_REGRESS}: its change as measured is beyond the threshold"] if finding.may_regress else []
         )

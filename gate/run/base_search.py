@@ -28,7 +28,7 @@ from harness.loop.measure import cut_at
 from harness.loop.schedule import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
 from harness.process.process_groups import NOT_STARTED
-from harness.source.base_and_head import Source, Sources, fetch_all
+from harness.source.base_and_head import SideSource, Sources, fetch_all
 from harness.source.repository import checkout_hint
 from harness.source.tracked import facts_of, restore
 
@@ -337,7 +337,7 @@ def _hinted(first: Started, why: str, what: str = "base itself is broken") -> li
 def _on(job: Job, sha: str, steps: int) -> Job | None:
     """Return the job with an ancestor as base; None: its configuration is wrong, measures otherwise or is not there."""
     ref = job.project.sources.base.commit.ref or "base"
-    source = Source(Commit(ref=f"an ancestor of {ref}", sha=sha), sha)
+    source = SideSource(Commit(ref=f"an ancestor of {ref}", sha=sha), sha)
     try:
         project = with_base(job.project, source, working_ancestor(ref, steps))
     except UserError:

@@ -18,7 +18,7 @@ from gate.model.records import AS_HEAD, Choice
 from gate.model.warnings import typed
 from gate.model.warnings.setup import BASE_WITHOUT_CONFIG, BaseBroken, NothingToCompare
 from gate.run.project import Project, with_base
-from harness.source.base_and_head import Source, Sources
+from harness.source.base_and_head import SideSource, Sources
 
 T = TypeVar("T", BaseBroken, NothingToCompare)
 
@@ -56,7 +56,7 @@ def lacking(
         # what does not build there is built as head is, so that head is measured; base keeps its name
         sources, sides = project.sources, project.settings.sides
         base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)
-        own = replace(sources, base=Source(sources.base.commit, sources.head.revision))
+        own = replace(sources, base=SideSource(sources.base.commit, sources.head.revision))
         project = replace(project, sources=own, settings=replace(project.settings, sides={**sides, "base": base}))
     return left(project, ()), why
 
@@ -72,7 +72,7 @@ def as_begun(project: Project, past: Run) -> Project:
         if broken.base != project.sources.base.commit.sha:
             return project
         if broken.compared != broken.base:
-            source = Source(past.base, str(broken.compared))
+            source = SideSource(past.base, str(broken.compared))
             project = with_base(project, source, past.choice.base)
     return left(project, past.benchmarks.get("base", ()))
 

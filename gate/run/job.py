@@ -29,9 +29,9 @@ from gate.config.rules import (
     most_builds,
 )
 from gate.config.schema import to_tables
-from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
+from gate.config.shards import JobPart, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.study import Study
-from gate.config.treatments import Planned, baseline
+from gate.config.treatments import PlannedTreatment, baseline
 from gate.config.types import Builds, Config
 from gate.model import SIDES, Memory, Record, Run, Side, Turn, UserError
 from gate.model.case import quantile_of
@@ -62,7 +62,7 @@ class JobTreatments:
     """The treatments that a job measures, and the study that says what they are; none: every factor stays as it is."""
 
     study: Study | None
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedTreatment, ...]
 
     def with_baseline(self, settings: Settings) -> Settings:
         """Give every factor that is not varied its first setting, so that what its commands say can be run."""
@@ -112,7 +112,7 @@ class Job:
     out: Path
     rounds: Sequence[Round]
     instruments: Instruments
-    part: Part | None
+    part: JobPart | None
     treated: JobTreatments = NONE
     resumes: bool = False
     earlier: Earlier | None = None
@@ -239,14 +239,16 @@ def instruments_of(project: Project) -> Instruments:
     return choose(used, os.environ)
 
 
-def seed_of(given: int | None, part: Part | None, past: Run | None) -> int | None:
+def seed_of(given: int | None, part: JobPart | None, past: Run | None) -> int | None:
     """Return the seed of a run: the one given, of the run that is resumed, or a new one."""
     if given is None:
         return past.seed if past else secrets.randbits(32)
     return session_seed(given, part.session) if part else given
 
 
-def run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any], *, early: bool = True) -> Run:
+def run_line(
+    project: Project, part: JobPart | None, seed: int | None, host: dict[str, Any], *, early: bool = True
+) -> Run:
     """Make the first line of a run; early: whether looks may end it, if its plan and its interval allow that."""
     settings = project.settings
     plan = settings.rules.plan

@@ -18,7 +18,7 @@ from gate.run.run_folder import PAST, make_room
 from gate.units import format_duration
 from gate.writing.plain import visible
 from harness.errors import LockError
-from harness.host.lock import ANOTHER, Claim, NotFreeError, named
+from harness.host.lock import ANOTHER, LockHolder, NotFreeError, named
 
 
 def record_held(job: Job, error: NotFreeError | LockError, waited: float, *, resume: bool) -> Job:
@@ -85,7 +85,7 @@ class WaitingLines:
         self._option = f", {option}" if option else ""
         self._first = True
 
-    def __call__(self, holder: Claim | None) -> None:
+    def __call__(self, holder: LockHolder | None) -> None:
         """Say who holds the machine."""
         where = f" in {visible(holder.directory)}" if holder is not None else ""
         if self._first:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TextIO, TypeVar
@@ -38,8 +38,8 @@ from gate.words.reports import commit
 from harness.errors import LockError
 from harness.host.fitness.counters import state
 from harness.host.fitness.examination import standing_problems
-from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
-from harness.loop.measure import Append, Loop, Measured
+from harness.host.lock import LockHolder, NotFreeError, host_lock, lock_file
+from harness.loop.measure import Loop, MeasuredRounds
 from harness.loop.turns import Lengths, Turns
 from harness.process.budget import Budget
 from harness.source.base_and_head import Sources
@@ -67,14 +67,6 @@ def opened(
     folder = folder or Folder(options.out, default, resume=options.resume)
     with orderly(folder), ExitStack() as held:
         yield Measuring(options, folder, err, held, quiet=quiet)
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was measured, and the job with the folder that holds it."""
-
-    job: Job
-    measured: Measured
 
 
 class Measuring:
@@ -143,8 +135,10 @@ class Measuring:
 
     def measure(
         self, job: Job, looking: Looking | None = None, *, explains: bool = False, seconds: float | None = None
-    ) -> Done:
-        """Measure what is not yet recorded; every record is on disk before the next step begins.
+    ) -> tuple[Job, MeasuredRounds]:
+        """Measure what is not yet recorded, and give the job with the folder that holds it, and how far it came.
+
+        Every record is on disk before the next step begins.
 
         The machine is held from now on until the run is closed, so that no other gate in this checkout can move its
         files away while they are concluded on. If another one does not give it back in time, that is recorded as a
@@ -167,7 +161,7 @@ class Measuring:
             self.hold(job)
         except (NotFreeError, LockError) as error:
             held = record_held(job, error, self.waits(job), resume=self._options.resume)
-            return Done(held, Measured(0, len(job.rounds), "failed"))
+            return held, MeasuredRounds(0, len(job.rounds), "failed")
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit_for(job)
@@ -207,7 +201,7 @@ class Measuring:
                 done = measuring(instead.job, instead)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
-        assert isinstance(done, Done)  # noqa: S101  # base is tried once
+        assert not isinstance(done, Started)  # noqa: S101  # base is tried once
         return done
 
     def _instead(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Settled:
@@ -235,7 +229,7 @@ class Measuring:
     def _measure(
         self, trees: Trees, append: Appender, records: Sequence[Record], looking: Looking | None, budget: Budget,
         job: Job, base: Settled | None, *, explains: bool,
-    ) -> Done | Started:  # fmt: skip
+    ) -> tuple[Job, MeasuredRounds] | Started:  # fmt: skip
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun, cut = None, None
@@ -259,9 +253,9 @@ class Measuring:
             begin = HostState(when="begin", session=job.session, time=now(), state=state())
             if not records:
                 append(_with_warnings(job.run, trees.warnings), begin)
-            # a resumed run begins with what it adds: of one that is finished, nothing is said about today's machine
-            waiting = [begin] if records else []
-            adding = _led(waiting, append)
+            else:
+                # a resumed run begins with what it adds: of a finished one, nothing is said about today's machine
+                append.held = (begin,)
             settings = job.project.settings
             after_round = looking(job.run, settings.rules) if looking else None
             progress = stack.enter_context(closing(self._progress(job, budget, early=after_round is not None)))
@@ -269,7 +263,7 @@ class Measuring:
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
             loop = Loop(
                 job.rounds, benchmarks, made.builder, executions,
-                strictly(job, adding) if self._options.strict else adding, records=records, after_round=after_round,
+                strictly(job, append) if self._options.strict else append, records=records, after_round=after_round,
                 progress=progress, unproved=_unproved(job), turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
                 begun=begun,
@@ -278,8 +272,8 @@ class Measuring:
             measured = loop.run(cut)
             loop.fail(base.of_head)
             aside = dict(budget.aside)
-            if not waiting or measured.stop != _stop_of(records, job.session):
-                adding(
+            if not append.held or measured.stop != _stop_of(records, job.session):
+                append(
                     HostState(
                         when="end", session=job.session, time=now(), state=state(), stop=measured.stop,
                         rounds=measured.rounds, cut=measured.cut, unproved=dict(measured.unproved),
@@ -289,9 +283,9 @@ class Measuring:
             if explains and settings.rules.gate.explain:
                 progress.close()
                 self._explain(made, append, measured)
-        return Done(job, measured)
+        return job, measured
 
-    def _explain(self, made: Workshop, append: Appender, measured: Measured) -> None:
+    def _explain(self, made: Workshop, append: Appender, measured: MeasuredRounds) -> None:
         """Profile what regressed, if anything did; only then what profiles is imported."""
         job = made.job
         records = records_of(job.out)
@@ -329,7 +323,7 @@ class Measuring:
         if self._holding:
             return
         command = " ".join(["perfgate", *sys.argv[1:2]])
-        claim = Claim.own(command, job.run.id or "", job.project.repository.project, job.out)
+        claim = LockHolder.own(command, job.run.id or "", job.project.repository.project, job.out)
         path, wait = lock_file(os.environ), self.waits(job)
         self._held.enter_context(host_lock(claim, path, wait=wait, waiting=WaitingLines(self._say, wait)))
         self._holding = True
@@ -350,17 +344,6 @@ class Measuring:
         if not self._quiet and not self._one_of_many:
             for line in lines:
                 say_line(self._err, line)
-
-
-def _led(waiting: list[HostState], append: Append) -> Append:
-    """Append what waits before the first records that follow."""
-
-    def adding(*records: Record) -> None:
-        if records:
-            append(*waiting, *records)
-            waiting.clear()
-
-    return adding
 
 
 def _stop_of(records: Sequence[Record], session: int) -> Stop | None:

@@ -32,7 +32,7 @@ from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
 from gate.store.history_records import FolderStore, proof_of
 from gate.store.learning import learn, setup_of, setups_of
-from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.memory import HistoryError, Learned, Session, Sessions, Setup, StepCosts, folder_of, is_ref
 from gate.store.ref import RefStore
 from harness.errors import SourceError
 from harness.source.git import Access, Git, authorised, git_of
@@ -91,7 +91,7 @@ def project_name(repository: Repository) -> str:
 
 def recall_memory(
     option: Path | None, project: Project, host: Mapping[str, object]
-) -> tuple[Memory | None, dict[str, Costs]]:
+) -> tuple[Memory | None, dict[str, StepCosts]]:
     """Return what is remembered of a project's findings on a host, None for nothing; and what each benchmark costs.
 
     Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up.
@@ -107,18 +107,18 @@ def recall_memory(
         return None, {}
     here = history.of_host(str(host.get("fingerprint")))
     sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
-    usable: list[Entry] = []
+    usable: list[tuple[Session, Learned]] = []
     unused: list[str] = []
-    for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
-        own = [entry for entry in mine if entry.learned.benchmark == name]
+    for name in dict.fromkeys(learned.benchmark for _, learned in mine):
         setups = [setup_of(known, config, name) for config, known in sides]
         if None in setups:
             continue  # one side does not have it: there is nothing to compare
         matching = [
-            entry
-            for entry in own
-            if entry.session.fingerprint == host.get("fingerprint")
-            and all(entry.learned.setup == setup for setup in setups)
+            (session, learned)
+            for session, learned in mine
+            if learned.benchmark == name
+            and session.fingerprint == host.get("fingerprint")
+            and all(learned.setup == setup for setup in setups)
         ]
         usable += matching
         if not matching:
@@ -132,30 +132,29 @@ def recall_memory(
         unused=[Said(_OTHER.format(", ".join(unused)), "memory-unused", "later")] if unused else [],
     )
     # the newest session comes first
-    costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
+    costs = [learned for session, learned in reversed(mine) if session.fingerprint == host.get("fingerprint")]
     return memory, {each.benchmark: each.costs for each in costs}
 
 
 _OTHER = "the memory of {} is not used: it is of another machine, or measured in another way"
 
 
-def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:
+def findings_of(entries: Iterable[tuple[Session, Learned]], *, most: int | None = SESSIONS) -> list[FindingMemory]:
     """Bring together the sessions of each finding, of one project and one setup.
 
     entries: the newest session first. most: sessions of each kind that are kept; None: all.
     """
-    groups: dict[tuple[str, CaseId, Setup], list[Entry]] = {}
-    for entry in entries:
-        of = entry.learned
-        groups.setdefault((entry.session.project, case_id(of, of.statistic), of.setup), []).append(entry)
+    groups: dict[tuple[str, CaseId, Setup], list[tuple[Session, Learned]]] = {}
+    for session, of in entries:
+        groups.setdefault((session.project, case_id(of, of.statistic), of.setup), []).append((session, of))
     found = []
     for group in groups.values():
-        kinds = ([e for e in group if e.session.kind == kind][:most] for kind in ("calibration", "check"))
-        first = group[0].learned
+        kinds = ([of for session, of in group if session.kind == kind][:most] for kind in ("calibration", "check"))
+        _, first = group[0]
         found.append(
             FindingMemory(
                 benchmark=first.benchmark, metric=first.metric, factors=first.factors, statistic=first.statistic,
-                sessions=[entry.learned.remembered for kind in kinds for entry in kind],
+                sessions=[each.remembered for kind in kinds for each in kind],
             )
         )  # fmt: skip
     return found
@@ -205,9 +204,9 @@ def append_check(
     )  # fmt: skip
     try:
         history = Sessions(history_path(option, project))
-        known = history.of_host(session.fingerprint, session.project)
+        remembered = history.of_host(session.fingerprint, session.project)
         # hosts without a calibration are most: nothing is made out for them
-        if not any(entry.session.kind == "calibration" for entry in known) or not on_default_branch(project):
+        if not any(each.kind == "calibration" for each, _ in remembered) or not on_default_branch(project):
             return []
         config = project.settings.rules
         evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)

@@ -36,10 +36,10 @@ from gate.run.run_folder import records_of
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
 from gate.writing.plain import visible
-from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
+from harness.host.lock import LockHolder, NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
 from harness.loop.measure import Append
-from harness.loop.profiled import Wanted, profiled
+from harness.loop.profiled import WantedProfile, profiled
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 from harness.profilers.profiler import Profiler
@@ -51,7 +51,7 @@ Say = Callable[[str], None]
 
 
 def profile_regressions(
-    made: Workshop, append: Append, records: Sequence[Record], found: Sequence[Regressed], *, built: bool, say: Say
+    made: Workshop, append: Append, records: Sequence[Record], found: Sequence[Suspect], *, built: bool, say: Say
 ) -> None:
     """Profile what regressed in a run that has just ended, and append the profiles.
 
@@ -99,7 +99,7 @@ def profile_run(
             # what was measured under these names, at each of its settings
             executions = [each for each in records if isinstance(each, Execution) and each.benchmark in benchmarks]
             places = {(each.benchmark, canonical(each.factors)): each.factors for each in executions}
-            asked = [Regressed(name, factors, of_time=True, ratio=1.0) for (name, _), factors in places.items()]
+            asked = [Suspect(name, factors, of_time=True, ratio=1.0) for (name, _), factors in places.items()]
             found = sorted(asked, key=lambda each: benchmarks.index(each.benchmark))
         else:
             found = regressed(records, run, config_of(run) or rules)
@@ -107,7 +107,7 @@ def profile_run(
         missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
         if not missing:
             return []
-        claim = Claim.own("perfgate explain", job.run.id or "", job.project.repository.project, job.out)
+        claim = LockHolder.own("perfgate explain", job.run.id or "", job.project.repository.project, job.out)
         try:
             held.enter_context(
                 host_lock(claim, lock_file(os.environ), wait=limit, waiting=WaitingLines(live.line, limit, option=None))
@@ -119,7 +119,7 @@ def profile_run(
 
 
 def _profiled(
-    job: Job, records: Sequence[Record], missing: Sequence[Regressed], held: ExitStack, limit: float, say: Say
+    job: Job, records: Sequence[Record], missing: Sequence[Suspect], held: ExitStack, limit: float, say: Say
 ) -> list[Profile | Unprofiled]:
     repository, sides = job.project.repository, job.project.settings.sides
     repository.store.work.remove_leftovers()
@@ -175,7 +175,7 @@ class MachineHeldError(UserError):
     exit_code = Exit.ERROR
 
 
-def without_profiled(found: Sequence[Regressed], records: Sequence[Record], session: int) -> list[Regressed]:
+def without_profiled(found: Sequence[Suspect], records: Sequence[Record], session: int) -> list[Suspect]:
     """Leave out what has a profile of both sides, or a line that says why it has none."""
     done = {
         (each.benchmark, canonical(each.factors))
@@ -186,7 +186,7 @@ def without_profiled(found: Sequence[Regressed], records: Sequence[Record], sess
 
 
 def profiles_of(
-    made: Workshop, records: Sequence[Record], found: Sequence[Regressed], budget: Budget, say: Say
+    made: Workshop, records: Sequence[Record], found: Sequence[Suspect], budget: Budget, say: Say
 ) -> Iterator[Sequence[Profile | Unprofiled]]:
     """Profile benchmarks one after the other, in trees that stand; for each both sides, or why there are none."""
     sources, repository = made.job.project.sources, made.job.project.repository
@@ -225,11 +225,11 @@ def profilers() -> tuple[Profiler, ...]:
     return tuple(sorted(found, key=lambda each: each.rank))
 
 
-def _unprofiled(of: Regressed, session: int, kind: str, detail: str = "") -> Unprofiled:
+def _unprofiled(of: Suspect, session: int, kind: str, detail: str = "") -> Unprofiled:
     return Unprofiled(benchmark=of.benchmark, session=session, factors=dict(of.factors), kind=kind, detail=detail)
 
 
-def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted | None:
+def _wanted(made: Workshop, records: Sequence[Record], of: Suspect) -> WantedProfile | None:
     """Lay out a benchmark's execution on both sides as its first round did; None: it has none of them."""
     sides = made.job.project.settings.sides
     benchmarks = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
@@ -247,7 +247,7 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
         [r for r in records if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == side]
         for side in SIDES
     ]
-    return Wanted(
+    return WantedProfile(
         name=of.benchmark, steps=steps, benchmarks={side: benchmarks[side][name] for side in SIDES},
         directories=lambda side: made.builder.directory(side, steps[side].building), seconds=max(map(_iteration, own)),
         execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own), session=made.job.session,
@@ -282,7 +282,7 @@ _MEMORY = "B"
 
 
 @dataclass(frozen=True, slots=True)
-class Regressed:
+class Suspect:
     """A benchmark that regressed, at the settings of its factors. of_time: not only in memory or sizes."""
 
     benchmark: str
@@ -292,7 +292,7 @@ class Regressed:
     """Of the metric that became worst, 1 or more."""
 
 
-def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regressed]:
+def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Suspect]:
     """Judge what one job has measured as the report would if that were all; the worst first.
 
     A shard knows its own benchmarks and a session its own noise: what is found here is explained, and never decided.
@@ -308,12 +308,12 @@ def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regres
     except UserError:
         return []
     # each benchmark once
-    found: dict[tuple[str, str], Regressed] = {}
+    found: dict[tuple[str, str], Suspect] = {}
     for finding in report.findings:
         if finding.verdict == "regression":
             place, estimate = (finding.benchmark, canonical(finding.factors)), finding.ratio.estimate
             size = max(estimate, 1 / estimate) if estimate else 1.0
-            before = found.get(place, Regressed(finding.benchmark, finding.factors, of_time=False, ratio=1.0))
+            before = found.get(place, Suspect(finding.benchmark, finding.factors, of_time=False, ratio=1.0))
             of_time, ratio = before.of_time or finding.unit != _MEMORY, max(before.ratio, size)
-            found[place] = Regressed(before.benchmark, before.factors, of_time, ratio)
+            found[place] = Suspect(before.benchmark, before.factors, of_time, ratio)
     return sorted(found.values(), key=lambda each: -each.ratio)

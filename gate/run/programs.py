@@ -13,7 +13,7 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.commands import as_text
-from gate.config.config_text import ConfigError, Fault, Source, read_source
+from gate.config.config_text import ConfigError, ConfigText, Fault, read_source
 from gate.config.resolve import resolve
 from gate.config.types import Builds
 from gate.evidence.records import DEFAULT_FOLDER
@@ -21,7 +21,7 @@ from gate.model import Commit, UserError, Whose
 from gate.model.records import Choice, given
 from gate.report.outputs import make_folder
 from gate.run.project import Project, named_config, selected
-from harness.source.base_and_head import Source as SourceSide
+from harness.source.base_and_head import SideSource as SourceSide
 from harness.source.base_and_head import Sources
 from harness.source.git import Git
 from harness.source.repository import find_repository
@@ -33,7 +33,7 @@ _NOBODY = {f"GIT_{who}_{what}": "perfgate" for who in ("AUTHOR", "COMMITTER") fo
 }
 
 
-def two_programs(options: MeasureOptions, rules: RulesOptions) -> Source | None:
+def two_programs(options: MeasureOptions, rules: RulesOptions) -> ConfigText | None:
     """Return the config where it compares two given programs: that of the options, or the file of this folder.
 
     Raises:
@@ -56,7 +56,7 @@ def two_programs(options: MeasureOptions, rules: RulesOptions) -> Source | None:
 
 
 @contextmanager
-def open_programs(config: Source, options: RulesOptions) -> Iterator[Project]:
+def open_programs(config: ConfigText, options: RulesOptions) -> Iterator[Project]:
     """Give the programs of a config as base and head, which both run in the working directory.
 
     What the harness needs of git is a repository of perfgate's own, with two empty commits.

@@ -15,7 +15,7 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
 from gate.cli.option_values import MOST_JOBS, Shard
-from gate.config.config_text import ConfigError, Source, project_source, read_source, together
+from gate.config.config_text import ConfigError, ConfigText, project_source, read_source, together
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in, too_many
@@ -161,7 +161,7 @@ def _repository(*, here: bool = False) -> Iterator[Repository]:
 
 def project_of(
     repository: Repository, sources: source.Sources, options: RulesOptions, *,
-    files: Mapping[Side, Side] = _EACH_ITS_OWN, given: Source | None = None,
+    files: Mapping[Side, Side] = _EACH_ITS_OWN, given: ConfigText | None = None,
 ) -> Project:  # fmt: skip
     """Read both sides' configs, and settle what the gate goes by.
 
@@ -188,12 +188,12 @@ def project_of(
     )
 
 
-def named_config(options: RulesOptions) -> Source | None:
+def named_config(options: RulesOptions) -> ConfigText | None:
     """Return the config that options give for both sides and the rules: a file's, or one made of a command line."""
     return options.given or (read_rules(options.config, "config") if options.config else None)
 
 
-def with_head(project: Project, head: source.Source, options: RulesOptions, globs: Collection[str]) -> Project:
+def with_head(project: Project, head: source.SideSource, options: RulesOptions, globs: Collection[str]) -> Project:
     """Return a project with another head, judged by the very rules of the project.
 
     A head without a config goes by that of the project's head: it may be older than perfgate's use there.
@@ -212,7 +212,7 @@ def with_head(project: Project, head: source.Source, options: RulesOptions, glob
     return selected(Project(project.repository, sources, found, project.whose), globs)
 
 
-def with_base(project: Project, base: source.Source, how: How) -> Project:
+def with_base(project: Project, base: source.SideSource, how: How) -> Project:
     """Return a project with another base, judged by the very rules of the project.
 
     The other base is built and run as its own config says. Of benchmarks it brings those that base or head has, and
@@ -294,10 +294,10 @@ def overlaid_sources(project: Project) -> source.Sources:
         return project.sources
     base, head = project.sources.base, project.sources.head
     revision = overlaid(project.repository, base.revision, head.revision, paths)
-    return replace(project.sources, base=source.Source(base.commit, revision))
+    return replace(project.sources, base=source.SideSource(base.commit, revision))
 
 
-def config_at(repository: Repository, revision: str, side: Side) -> Source | None:
+def config_at(repository: Repository, revision: str, side: Side) -> ConfigText | None:
     """Read the config of a revision; None: it has none. side: which one of a gate it is, for errors."""
     own, shared = texts_at(repository, revision, "perfgate.toml", "pyproject.toml")
     return project_source(own, shared, side, side=side)
@@ -316,7 +316,7 @@ def _refuse_unseen(repository: Repository) -> None:
     )  # fmt: skip
 
 
-def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
+def _rules(options: RulesOptions) -> Literal["base", "head"] | ConfigText:
     if options.rules in ("base", "head"):
         return "base" if options.rules == "base" else "head"
     if options.rules is not None:

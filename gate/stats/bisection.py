@@ -35,19 +35,6 @@ _SAME = 1e-6
 """The standard deviation of a commit that is proved to run the same program as good, as a share of a round's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The rounds of one commit against good."""
-
-    commit: int
-    """Its number, 1 for the first after good."""
-    rounds: int
-    mean: float
-    """Of D."""
-    squares: float
-    """Sum of the squared deviations of D from that mean."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:
     """What the measurements say of every commit."""
@@ -63,23 +50,26 @@ class Posterior:
     """Posterior mean of q: the variance of what sets a commit apart, as a multiple of the noise's."""
 
 
-def posterior(prior: Sequence[float], measured: Collection[Measured], same: Collection[int] = ()) -> Posterior:
+def posterior(
+    prior: Sequence[float], ratios: Mapping[int, Sequence[float] | Array], same: Collection[int] = ()
+) -> Posterior:
     """Return the posterior over culprits.
 
     Args:
         prior: of each commit after good, any scale; one that can hardly matter has little.
-        measured: at least bad's, each commit once.
+        ratios: ln(commit/good) of each complete round, at least one, by commit; at least those of bad.
         same: commits that are proved to run what good runs.
     """
     weights = np.asarray(prior, dtype=float) / sum(prior)
-    found = sorted(measured, key=lambda each: each.commit)
+    found = {commit: np.array(own) for commit, own in sorted(ratios.items())}
     # where something is known; all commits between two places have the culprit's probability by their priors
-    places = np.array(sorted({*(each.commit for each in found), *same, len(weights)}))
+    places = np.array(sorted({*found, *same, len(weights)}))
     inside = np.split(weights, places[:-1])
     counts, means = np.zeros(len(places)), np.zeros(len(places))
-    at = np.searchsorted(places, [each.commit for each in found])
-    counts[at], means[at] = [each.rounds for each in found], [each.mean for each in found]
-    squares, df = sum(each.squares for each in found), sum(each.rounds - 1 for each in found)
+    at = np.searchsorted(places, [*found])
+    counts[at], means[at] = [len(own) for own in found.values()], [own.mean() for own in found.values()]
+    squares = sum(float(((own - own.mean()) ** 2).sum()) for own in found.values())
+    df = sum(len(own) - 1 for own in found.values())
     pooled = math.sqrt(squares / df) if df and squares > 0 else max(abs(means).max(), 1e-9) * 1e-3
     # columns are the grid of (s, q), rows are places: 1 over the variance of each mean, 0 where nothing was measured
     sigmas = np.repeat(pooled * np.geomspace(1 / _REACH, _REACH, _SIGMAS), len(_OWN))
@@ -119,7 +109,7 @@ def posterior(prior: Sequence[float], measured: Collection[Measured], same: Coll
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class VisitCosts:
     """Seconds of what a visit takes."""
 
     visit: float
@@ -166,7 +156,7 @@ def information(before: Array, distance: Array) -> Array:
 
 
 def next_visit(
-    found: Posterior, costs: Costs, measurable: Collection[int], rounds_of: Mapping[int, int]
+    found: Posterior, costs: VisitCosts, measurable: Collection[int], rounds_of: Mapping[int, int]
 ) -> Visit | None:
     """Return the visit that gives most information a second; None: no commit can be measured that tells anything.
 

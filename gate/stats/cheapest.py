@@ -14,14 +14,22 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
-from gate.stats.planning import Interval, Limits, Plan, PlannedCase, Terms, execution_costs, largest_variance
+from gate.stats.planning import (
+    CheapestPlan,
+    Interval,
+    PlanLimits,
+    PlannedCase,
+    Terms,
+    execution_costs,
+    largest_variance,
+)
 from gate.stats.power import below, detection, largest_variance_for, needed_noncentrality, noncentrality
 from gate.stats.rounding import Array
 from gate.stats.sequential import FEWEST_BUILDS, largest_futile, look_rounds
 from gate.stats.special import ndtr, stdtrit
 
 
-def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan | None:
+def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: PlanLimits) -> CheapestPlan | None:
     """Find the plan that meets every aim in the least time, on the average over no change and the aims' changes.
 
     Without a plan within the budget that does, the one that comes nearest: whose largest ratio of a variance to what
@@ -60,7 +68,7 @@ def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan
     return best[0]
 
 
-_Found = tuple[Plan, float, float]
+_Found = tuple[CheapestPlan, float, float]
 """A plan, the average of its seconds that is compared, and the largest ratio of a variance to what its aim allows: at
 most 1 where every aim is met."""
 
@@ -86,7 +94,7 @@ _GRID = np.geomspace(1e-10, 1.0, 61)
 class _Search:
     """All plans of given looks at once; arrays are of shape (executions, iterations)."""
 
-    def __init__(self, cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> None:
+    def __init__(self, cases: Sequence[PlannedCase], terms: Terms, limits: PlanLimits) -> None:
         # one without an aim is only paid for
         self.cases = [case for case in cases if case.aims]
         self.terms, self.limits = terms, limits
@@ -151,7 +159,7 @@ class _Search:
         rank = np.where(met, average, np.inf)
         at = np.unravel_index(int(np.argmin(rank)), rank.shape)
         unchanged = seconds(stages[0])
-        plan = Plan(
+        plan = CheapestPlan(
             looks=looks, executions=int(self.executions[at[0], 0]), iterations=int(iterations[at]),
             most=float(most[at]), expected=float(unchanged[at]), reached=reached,
         )  # fmt: skip

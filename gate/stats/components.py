@@ -30,16 +30,8 @@ if TYPE_CHECKING:
 PlannedLevel = Literal["iteration", "execution", "build"]
 
 
-class LevelVariance(msgspec.Struct, frozen=True):
-    """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
-
-    level: Level
-    s2: float
-    t2: float
-
-
-def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance, ...]:
-    """Return S2 (K&J 6.1) and T2 (7.6) of each level, the lowest first.
+def variances(sample: Sample, *, sessions: bool = False) -> dict[Level, tuple[float, float]]:
+    """Return S2 (K&J 6.1), biased by the levels below, and T2 (7.6) of each level alone, the lowest first.
 
     A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
     becomes Table IV.
@@ -55,7 +47,7 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
     units = [len(sample.values), *map(len, nested)]
     kept = [k for k in range(len(nested)) if k == len(nested) - 1 or units[k] > units[k + 1]]
     means = sample.values
-    found: list[LevelVariance] = []
+    found: dict[Level, tuple[float, float]] = {}
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
     errors: Array | None = None
     for level, children in ((names[k], nested[k]) for k in kept):
@@ -67,21 +59,22 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
         s2_of = np.add.reduceat(apart * apart, begin) / np.maximum(children - 1, 1)
         s2 = mean_of(s2_of[repeated])
         lower = 0.0 if errors is None else mean_of((np.add.reduceat(errors, begin) / children)[repeated])
-        found.append(LevelVariance(level, s2, s2 - lower))
+        # of the level alone it may be negative
+        found[level] = s2, s2 - lower
         # a unit with one child takes its level's mean variance
         errors = np.where(repeated, s2_of, s2) / children
-    return tuple(found)
+    return found
 
 
-def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
+def level_variances(sample: Sample, tops: Tops) -> dict[Level, tuple[float, float]]:
     """Return the variances of a side by level: of a mean at each, of logarithms at the top level only."""
     if not tops.log:
         return variances(sample, sessions=is_by_session(tops))
     if tops.n < 2:
-        return ()
+        return {}
     # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
     s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
-    return (LevelVariance("session" if is_by_session(tops) else "build", s2, math.nan),)
+    return {"session" if is_by_session(tops) else "build": (s2, math.nan)}
 
 
 class Square(msgspec.Struct, frozen=True):
@@ -95,17 +88,9 @@ class Square(msgspec.Struct, frozen=True):
     """Units of the level below in each unit, by which the variance below is divided in s2; 1 at the lowest level."""
 
 
-class Estimated(msgspec.Struct, frozen=True):
-    """What planning goes by: components without negative ones, and how they came about."""
-
-    components: Components
-    signed: tuple[tuple[PlannedLevel, float], ...]
-    """T2 as first estimated, lowest level first."""
-    dropped: tuple[PlannedLevel, ...]
-    """The levels that add nothing, whose T2 was not above 0: they are left out and the others estimated again."""
-
-
-def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float = 0.0) -> Estimated:
+def estimate(
+    squares: Sequence[tuple[PlannedLevel, Square]], correlation: float = 0.0
+) -> tuple[Components, dict[PlannedLevel, float]]:
     """Estimate the components from S2 per level; a level that adds nothing is dropped and the rest estimated again.
 
     Dropping a level pools its S2 with that of the level below by their degrees, which on balanced data is what K&J do
@@ -114,16 +99,17 @@ def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float 
     Args:
         squares: lowest level first, only levels that were repeated.
         correlation: lag-1, inside executions.
+
+    Returns:
+        The components, 0 of what was dropped, and T2 as it was first estimated, the lowest level first.
     """
     kept = list(squares)
-    signed = _components(kept, correlation)
-    dropped: list[PlannedLevel] = []
+    signed = dict(_components(kept, correlation))
     while True:
         t2 = _components(kept, correlation)
         k = next((k for k, (_, value) in enumerate(t2) if k > 0 and value <= 0), None)
         if k is None:
             break
-        dropped.append(kept[k][0])
         (level, below), (_, gone) = kept[k - 1], kept[k]
         df = below.df + gone.df
         s2 = (below.s2 * below.df + gone.n * gone.s2 * gone.df) / df
@@ -133,7 +119,7 @@ def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float 
     components = Components(
         by_level.get("iteration", 0.0), by_level.get("execution", 0.0), by_level.get("build", 0.0), correlation
     )
-    return Estimated(components, tuple(signed), tuple(dropped))
+    return components, signed
 
 
 def _components(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float) -> list[tuple[PlannedLevel, float]]:
@@ -308,9 +294,10 @@ def _level(sides: Sequence[Sample], level: Level) -> MeanSquare | None:
     """Pool S2 of a level below the builds, relative to the means; None where a side has not repeated it."""
     weighted, degrees = 0.0, 0.0
     for side in sides:
-        s2 = next((v.s2 for v in variances(side) if v.level == level), None)
-        if s2 is None:
+        of_levels = variances(side)
+        if level not in of_levels:
             return None
+        s2, _ = of_levels[level]
         # the degrees of a mean of variances: m (n - 1) for m equal units, less where they differ
         children = side.counts[0 if level == "iteration" else 1]
         own = children[children > 1] - 1

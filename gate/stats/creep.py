@@ -27,7 +27,7 @@ _SHARE = 2 / 3
 """Degrees of freedom of each difference between successive nights (von Neumann 1941: two thirds as efficient)."""
 
 
-class Spread(NamedTuple):
+class NightSpread(NamedTuple):
     """What is known of the noise between nights against earlier pins, and of that within them."""
 
     halves: tuple[Array, ...]
@@ -37,7 +37,7 @@ class Spread(NamedTuple):
     nights: int
 
 
-def spread_of(earlier: Sequence[tuple[Array, Array]]) -> Spread:
+def spread_of(earlier: Sequence[tuple[Array, Array]]) -> NightSpread:
     """Gather the noise of nights against earlier pins; each pin has its own level, so pairs are of one pin.
 
     Args:
@@ -48,10 +48,10 @@ def spread_of(earlier: Sequence[tuple[Array, Array]]) -> Spread:
         for lag in LAGS
     )
     within = sum(float(variances.sum()) for _, variances in earlier)
-    return Spread(halves, within, sum(len(ratios) for ratios, _ in earlier))
+    return NightSpread(halves, within, sum(len(ratios) for ratios, _ in earlier))
 
 
-def noise(ratios: Array, variances: Array, before: Spread) -> tuple[Array, Array]:
+def noise(ratios: Array, variances: Array, before: NightSpread) -> tuple[Array, Array]:
     """Estimate the variance of one night, with what days add, and its degrees of freedom, by the nights up to each.
 
     That between nights is the largest over lags of the mean of half their squared differences, each of which counts
@@ -93,7 +93,9 @@ class Creeping(NamedTuple):
     alarm: Flags
 
 
-def creeping(ratios: Array, variances: Array, threshold: float, alpha: float, cases: int, before: Spread) -> Creeping:
+def creeping(
+    ratios: Array, variances: Array, threshold: float, alpha: float, cases: int, before: NightSpread
+) -> Creeping:
     """Test night after night whether the latest nights are beyond a threshold, as Student's t of their mean.
 
     The slowest night of a window does not count, and the last two nights must be beyond the threshold on average: that
@@ -141,7 +143,7 @@ _FARTHEST = 100
 
 
 def more_nights(
-    ratios: Array, variances: Array, threshold: float, alpha: float, cases: int, before: Spread
+    ratios: Array, variances: Array, threshold: float, alpha: float, cases: int, before: NightSpread
 ) -> int | None:
     """Say how many more nights would raise an alarm, if their mean and noise stay; None: not within a hundred.
 

@@ -43,7 +43,7 @@ class Mean(msgspec.Struct, frozen=True):
     df: float | None
 
 
-class Machine(msgspec.Struct, frozen=True, eq=False):
+class OneSession(msgspec.Struct, frozen=True, eq=False):
     """One session by itself."""
 
     session: int
@@ -57,7 +57,7 @@ class Machine(msgspec.Struct, frozen=True, eq=False):
     """What stands in the way of its interval, "" when nothing does."""
 
 
-def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: bool) -> Machine:
+def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: bool) -> OneSession:
     """Reduce one session to its ratio and that ratio's variance over rounds.
 
     Args:
@@ -67,19 +67,19 @@ def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: 
     """
     rounds = sum(own == session for own, _ in base.builds)
     if not rounds:
-        return Machine(session, 0, None, None, "few-rounds")
+        return OneSession(session, 0, None, None, "few-rounds")
     reduced = reduce_to(of_session(base, session), of_session(head, session), center, exact=exact)
     x, y = logs_of(reduced.base), logs_of(reduced.head)
     if x is None or y is None:
-        return Machine(session, rounds, reduced, None, _SAME.get(reduced.trouble, "zero-value"))
+        return OneSession(session, rounds, reduced, None, _SAME.get(reduced.trouble, "zero-value"))
     pair = MeanPair(x.mean, y.mean, 0.0, 0.0, 0.0, None) if reduced.exact else paired(x, y)
     trouble: MachineTrouble = "few-rounds" if rounds < FEWEST_ROUNDS else "no-spread" if pair.df is None else ""
-    return Machine(
+    return OneSession(
         session, rounds, reduced, LogPair(pair), _SAME.get(reduced.trouble, "" if reduced.exact else trouble)
     )
 
 
-def over_machines(machines: Sequence[Machine]) -> LogPair | None:
+def over_machines(machines: Sequence[OneSession]) -> LogPair | None:
     """Combine the ratios of all machines; None where one of them has none, without degrees where one is in trouble."""
     pairs = [each.pair.logs for each in machines if each.pair is not None]
     if len(pairs) < len(machines):
@@ -150,7 +150,7 @@ def p_alike(parts: Sequence[Mean]) -> float | None:
     return float(fdtrc(count - 1, 1 / (3 * lack), between / (1 + 2 * (count - 2) * lack)))
 
 
-def stacked(machines: Sequence[Machine]) -> Reduced:
+def stacked(machines: Sequence[OneSession]) -> Reduced:
     """Bring machines together as one case whose top units are the sessions: for the values of each side.
 
     Args:
@@ -179,7 +179,7 @@ def _gap(sides: Sequence[Tops]) -> float:
     return min((side.gap for side in sides if side.gap > 0), default=0.0)
 
 
-def together(machines: Sequence[Machine], side: Side) -> Tops:
+def together(machines: Sequence[OneSession], side: Side) -> Tops:
     """Return one side's builds of all machines, as far as they have any."""
     tops = sides_of(machines, side)
     values = np.concatenate([each.values for each in tops]) if tops else np.array([])
@@ -187,7 +187,7 @@ def together(machines: Sequence[Machine], side: Side) -> Tops:
     return Tops(values, units, _gap(tops), log=all(each.log for each in tops))
 
 
-def sides_of(machines: Sequence[Machine], side: Side) -> list[Tops]:
+def sides_of(machines: Sequence[OneSession], side: Side) -> list[Tops]:
     """Return one side of each machine that has rounds, by build."""
     known = [each.reduced for each in machines if each.reduced is not None]
     return [each.base if side == "base" else each.head for each in known]
@@ -201,7 +201,7 @@ def side_over_machines(sides: Sequence[Tops], alpha: float) -> Limits:
     return t_limits(found.value, found.variance, found.df or 1.0, alpha, log=sides[0].log)
 
 
-def depends(found: Sequence[Machine], case: Case) -> tuple[DependsOnMachine, ...]:
+def depends(found: Sequence[OneSession], case: Case) -> tuple[DependsOnMachine, ...]:
     """Warn where the change differs from machine to machine, by Welch's F; of counts, where it does at all."""
     pairs = {each.session: each.pair for each in found if each.pair is not None and not each.trouble}
     if len(pairs) < len(found):

@@ -63,18 +63,11 @@ class Counts(msgspec.Struct, frozen=True):
     iterations: int
 
 
-class Optimum(msgspec.Struct, frozen=True):
-    """Counts below the top level that give the narrowest interval for the time (K&J eq. 14), rounded up.
+def optimum(components: Components, costs: Costs) -> tuple[int | None, int | None]:
+    """Return the executions of a build and the iterations of each that give the narrowest interval for the time.
 
-    None: the level above adds nothing, so the more of these the better, and only degrees of freedom ask for others.
-    """
-
-    executions: int | None
-    iterations: int | None
-
-
-def optimum(components: Components, costs: Costs) -> Optimum:
-    """Return the optimum counts of executions per build and of iterations per execution.
+    Rounded up (K&J eq. 14). None: the level above adds nothing, so the more of these the better, and only degrees of
+    freedom ask for others.
 
     n1 = sqrt(c1 T2[1]/T2[2]), n2 = sqrt(c2/c1 T2[2]/T2[3]), c1 the cost of another execution before its first measured
     iteration, c2 of another build, both in iterations. A level that adds nothing is not repeated, and its cost comes on
@@ -85,11 +78,11 @@ def optimum(components: Components, costs: Costs) -> Optimum:
     unit = costs.iteration if costs.iteration > 0 else 1.0
     c1, c2 = (costs.start + costs.warmup) / unit, costs.build / unit
     if two == 0:
-        return Optimum(1, _count(c1 + c2, one, three))
+        return 1, _count(c1 + c2, one, three)
     if c1 == 0:
         # starting another execution is free: one iteration each
-        return Optimum(_count(c2, one + two, three), 1)
-    return Optimum(_count(c2 / c1, two, three), _count(c1, one, two))
+        return _count(c2, one + two, three), 1
+    return _count(c2 / c1, two, three), _count(c1, one, two)
 
 
 def _count(cost: float, below: float, above: float) -> int | None:
@@ -254,7 +247,7 @@ class Terms(msgspec.Struct, frozen=True):
         return _levels(looks, self.alpha, interval)
 
 
-class Limits(msgspec.Struct, frozen=True):
+class PlanLimits(msgspec.Struct, frozen=True):
     """What a plan may be."""
 
     builds: int = 60
@@ -266,7 +259,7 @@ class Limits(msgspec.Struct, frozen=True):
     """Whether it may stop early."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class CheapestPlan(msgspec.Struct, frozen=True):
     """Counts for all benchmarks."""
 
     looks: tuple[int, ...]

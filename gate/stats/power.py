@@ -14,7 +14,7 @@ import numpy as np
 
 from gate.stats.planning import Components, Counts, Interval, build_variance
 from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_MODERATED
-from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, t_quantile
+from gate.stats.ratio import LogPair, MeanPair, Ratio, RoundedRatio, t_quantile
 from gate.stats.rounding import Array
 from gate.stats.shared_variance import FEWEST_BUILDS
 from gate.stats.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
@@ -56,7 +56,7 @@ def worse_ratio(
         share: what the variances are multiplied by, as where more builds are meant.
         lower: lower values are better.
     """
-    if isinstance(ratio, Rounded):
+    if isinstance(ratio, RoundedRatio):
         # the bound that is tested is as far from the ratio as it was here
         tested = ratio.least if lower else ratio.most
         there = worse_ratio(tested, noncentrality, threshold=threshold, floor=floor, share=share, lower=lower)

@@ -65,15 +65,15 @@ class Prior(msgspec.Struct, frozen=True):
 
 
 class Moderated(msgspec.Struct, frozen=True):
-    """A variance and its degrees after the memory was asked."""
+    """A variance and its degrees after a memory, or other cases, were asked."""
 
     variance: float
     df: float
     used: bool
-    """Whether memory counts in them; else they are the run's own."""
-    noisier: bool
+    """Whether what was asked counts in them; else they are the run's, or the case's, own."""
+    noisier: bool = False
     """Whether a report should say that the run is noisier than remembered."""
-    unlike: bool
+    unlike: bool = False
     """Whether one side is so much noisier than the other that there is no common variance."""
 
 
@@ -347,7 +347,7 @@ def moderate(
     """
     expected = factor * prior.variance
     if d <= 0:
-        return Moderated(expected, prior.df, used=True, noisier=False, unlike=False)
+        return Moderated(expected, prior.df, used=True)
     p = surprise(s, d, prior, factor)
     level = FALL_BACK if p_sides is None else FALL_BACK_BY_ROUND
     p = p if p_sides is None else min(p, p_sides)
@@ -356,7 +356,7 @@ def moderate(
     if noisy or unlike:
         return Moderated(s, d, used=False, noisier=p < NOISIER, unlike=unlike)
     total = prior.df + d
-    return Moderated((prior.df * expected + d * s) / total, total, used=True, noisier=False, unlike=False)
+    return Moderated((prior.df * expected + d * s) / total, total, used=True)
 
 
 def moderated_pair(base: Tops, head: Tops, contrast: float, df: float) -> MeanPair:

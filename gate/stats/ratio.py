@@ -200,7 +200,7 @@ class LogPair(msgspec.Struct, frozen=True):
         return MeanPair(x, y, x * x * logs.v_xx, y * y * logs.v_yy, x * y * logs.v_xy, logs.df)
 
 
-class Rounded(msgspec.Struct, frozen=True):
+class RoundedRatio(msgspec.Struct, frozen=True):
     """A ratio of values that were written in coarse steps: each limit is that of the values that move it the most.
 
     What rounding may hide is the same in every build, so it does not shrink with their number.
@@ -262,7 +262,7 @@ class Rounded(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(logs, v_xx=logs.v_xx + v_xx, v_yy=logs.v_yy + v_yy)
 
 
-def rounded(pair: MeanPair | LogPair, base: float, head: float) -> MeanPair | LogPair | Rounded:
+def rounded(pair: MeanPair | LogPair, base: float, head: float) -> MeanPair | LogPair | RoundedRatio:
     """Return a ratio whose sides may be so far from their values before these were written; itself where none is."""
     if not base and not head:
         return pair
@@ -274,7 +274,7 @@ def rounded(pair: MeanPair | LogPair, base: float, head: float) -> MeanPair | Lo
             return msgspec.structs.replace(pair, x=x, y=y)
         return LogPair(msgspec.structs.replace(pair.logs, x=math.log(x), y=math.log(y)))
 
-    return Rounded(pair, moved(base, -head), moved(-base, head))
+    return RoundedRatio(pair, moved(base, -head), moved(-base, head))
 
 
 def _around(least: Limits, most: Limits) -> Limits:

@@ -73,7 +73,7 @@ class Steps(msgspec.Struct, frozen=True, eq=False):
         return int(self.ratio.size)
 
 
-class Interval(msgspec.Struct, frozen=True):
+class ChangeInterval(msgspec.Struct, frozen=True):
     """A change in log with its 95% interval."""
 
     estimate: float
@@ -82,16 +82,16 @@ class Interval(msgspec.Struct, frozen=True):
     """low and high: infinite where nothing is known."""
 
 
-def interval(estimate: float, variance: float, df: float) -> Interval:
+def interval(estimate: float, variance: float, df: float) -> ChangeInterval:
     """Return the 95% interval of Student's t."""
     half = float(-stdtrit(df, _ALPHA / 2)) * math.sqrt(variance) if math.isfinite(variance) else math.inf
-    return Interval(estimate, estimate - half, estimate + half)
+    return ChangeInterval(estimate, estimate - half, estimate + half)
 
 
 # --- ratios -----------------------------------------------------------------------------------------------------------
 
 
-def summed(steps: Steps, first: int, last: int) -> Interval:
+def summed(steps: Steps, first: int, last: int) -> ChangeInterval:
     """Add up the ratios of steps, first to last, as far as they are known; without bounds where one is missing.
 
     Variances add, degrees by Satterthwaite.

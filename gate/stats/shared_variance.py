@@ -13,9 +13,9 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-import msgspec
 import numpy as np
 
+from gate.stats.prior import Moderated
 from gate.stats.ratio import Rounds
 from gate.stats.rounding import Array
 from gate.stats.special import fdtrc, polygamma, psi, trigamma_inverse
@@ -42,18 +42,7 @@ def expected_degrees(cases: int, builds: int) -> float:
     return 0.5 / (1 / MOST_DF + 2 / (cases * (builds - 1)))
 
 
-class Shared(msgspec.Struct, frozen=True):
-    """A variance of D and its degrees after the other cases were asked.
-
-    used: whether they count in it; else it is the case's own.
-    """
-
-    variance: float
-    df: float
-    used: bool
-
-
-def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
+def share_variance(cases: Sequence[Rounds]) -> list[Moderated] | None:
     """Weigh the variance of each case with that of all; None where there are too few to tell.
 
     Args:
@@ -70,15 +59,15 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     found = []
     for v, d, s0 in zip(own.tolist(), degrees.tolist(), size.tolist(), strict=True):
         if float(fdtrc(d, df, v / s0)) < TOO_NOISY:
-            found.append(Shared(v, d, used=False))
+            found.append(Moderated(v, d, used=False))
         else:
-            found.append(Shared((df * s0 + d * v) / (df + d), df + d, used=True))
+            found.append(Moderated((df * s0 + d * v) / (df + d), df + d, used=True))
     return found
 
 
-def shared_of(rounds: Mapping[Key, Rounds], kind: Callable[[Key], object]) -> dict[Key, Shared]:
+def shared_of(rounds: Mapping[Key, Rounds], kind: Callable[[Key], object]) -> dict[Key, Moderated]:
     """Weigh the variance of each case with those of its kind; only of those in which the others count."""
-    found: dict[Key, Shared] = {}
+    found: dict[Key, Moderated] = {}
     for one in dict.fromkeys(map(kind, rounds)):
         own = {key: each for key, each in rounds.items() if kind(key) == one}
         shared = zip(own, share_variance([*own.values()]) or (), strict=False)

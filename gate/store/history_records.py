@@ -19,11 +19,11 @@ import msgspec
 from gate.checkout import refuse_tracked
 from gate.codes import Exit
 from gate.model import UserError
-from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Proof, Spread
+from gate.model.history import HISTORY_SCHEMA, ControlsProof, HistoryRecord, Spread
 from gate.stats.levels import BEYOND, EXPECTED
 
 
-def proof_of(records: Iterable[HistoryRecord]) -> Proof | None:
+def proof_of(records: Iterable[HistoryRecord]) -> ControlsProof | None:
     """Multiply the e-values of all runs in the order of their measuring; None: no run has controls.
 
     The run that is named is the one at which the product last came beyond the bound, and since which it has stayed.
@@ -44,7 +44,7 @@ def proof_of(records: Iterable[HistoryRecord]) -> Proof | None:
             day = when(record.measured)
             since = record.run + (f" of {day:%Y-%m-%d}" if day else "")
     count = sum(own.count for _, own in runs)
-    return Proof(
+    return ControlsProof(
         runs=len(runs), count=count, alarmed=sum(own.alarmed for _, own in runs), expected=count * EXPECTED,
         e_value=math.exp(min(max(evidence, -700.0), 700.0)), since=since,
     )  # fmt: skip
@@ -170,7 +170,7 @@ class ConflictError(UserError):
     exit_code: ClassVar[Exit] = Exit.ERROR
 
 
-class Reading(msgspec.Struct, frozen=True, eq=False):
+class StoreReading(msgspec.Struct, frozen=True, eq=False):
     """What a store holds."""
 
     records: list[HistoryRecord]
@@ -181,7 +181,7 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     """Bytes of all records, as they are written."""
 
 
-def reading(files: Iterable[tuple[str, bytes]]) -> Reading:
+def reading(files: Iterable[tuple[str, bytes]]) -> StoreReading:
     """Read records; files: where each is, and what it holds."""
     records, problems, size = [], [], 0
     for place, data in files:
@@ -191,7 +191,7 @@ def reading(files: Iterable[tuple[str, bytes]]) -> Reading:
         except RecordError as error:
             problems.append(f"{place}: {error}")
     records.sort(key=lambda record: when(record.committed) or when(record.measured) or _UNKNOWN)
-    return Reading(records, problems, size)
+    return StoreReading(records, problems, size)
 
 
 class Added(msgspec.Struct, frozen=True):
@@ -237,7 +237,7 @@ class FolderStore:
         """Name it for people."""
         return str(self._folder)
 
-    def read(self) -> Reading:
+    def read(self) -> StoreReading:
         """Read all records, the oldest commit first.
 
         Raises:

@@ -16,7 +16,7 @@ from gate.evidence.time_spent import cost_of
 from gate.model import Build, Case, Execution, Layouts, Record
 from gate.model.case import canonical, center_of
 from gate.stats.components import remember
-from gate.store.memory import Costs, Learned, Setup
+from gate.store.memory import Learned, Setup, StepCosts
 from gate.units import to_base
 
 Key = TypeVar("Key", bound=Hashable)
@@ -92,7 +92,7 @@ def learn(
     return found
 
 
-def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
+def costs_of(records: Sequence[Record]) -> dict[str, StepCosts]:
     """Return what builds and executions cost, in seconds, by benchmark: means over the records.
 
     An iteration costs what its time says where the benchmark measures its own time in seconds, one after the other;
@@ -101,12 +101,12 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
     return _costs_by(records, lambda execution: execution.benchmark)
 
 
-def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], Costs]:
+def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], StepCosts]:
     """Return the same by benchmark and treatment."""
     return _costs_by(records, lambda execution: (execution.benchmark, canonical(execution.factors)))
 
 
-def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, Costs]:
+def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, StepCosts]:
     cost = cost_of(records)
     builds = [build for build in records if isinstance(build, Build)]
     executions: dict[Key, list[Execution]] = defaultdict(list)
@@ -117,7 +117,7 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     # where there was no later one yet, what is to be expected
     later = mean_of(build.seconds for build in builds if build.build > 0)
     later = mean_of(build.following for build in builds) if later is None else later
-    known = Costs(
+    known = StepCosts(
         build=later, start=None, iteration=None, warmup=None,
         other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in builds),
@@ -142,7 +142,7 @@ _OF_BATCHES = 0.01
 """The share of an execution's seconds below which the values of a suite cannot be all that it measured."""
 
 
-def _costs(known: Costs, executions: Sequence[Execution]) -> Costs:
+def _costs(known: StepCosts, executions: Sequence[Execution]) -> StepCosts:
     starts, iterations, warmups = list[float](), list[float](), list[float]()
     for execution in executions:
         seconds = execution.seconds

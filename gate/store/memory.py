@@ -44,7 +44,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """What else the values depend on, where it is not as by default: perturbations, service, load, processors."""
 
 
-class Costs(msgspec.Struct, frozen=True, kw_only=True):
+class StepCosts(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that one step of a finding's benchmark takes; None: not known."""
 
     build: float | None
@@ -91,14 +91,7 @@ class Learned(OfCase, frozen=True, kw_only=True):
 
     setup: Setup
     remembered: Remembered
-    costs: Costs
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding of the history, and the session it is of."""
-
-    session: Session
-    learned: Learned
+    costs: StepCosts
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,8 +174,8 @@ class Sessions:
             drop_oldest(sorted(place.glob("*.json")), KEPT[session.kind])
         return True
 
-    def of_host(self, fingerprint: str, project: str | None = None) -> list[Entry]:
-        """Return what is remembered on machines of one make ("*": of all), of one project or of all; the newest first.
+    def of_host(self, fingerprint: str, project: str | None = None) -> list[tuple[Session, Learned]]:
+        """Return what sessions on machines of one make ("*": all), of one project or of all, learned; the newest first.
 
         Raises:
             HistoryError: a file cannot be read.
@@ -191,7 +184,7 @@ class Sessions:
         where = f"{machine}/{'*' if project is None else _short(project)}"
         found = [file for kind in ("calibration", "check") for file in self._read(f"{where}/{kind}")]
         found.sort(key=lambda file: (file.session.created, file.session.id), reverse=True)
-        return [Entry(session=file.session, learned=learned) for file in found for learned in file.learned]
+        return [(file.session, learned) for file in found for learned in file.learned]
 
     def nights(self, project: str, fingerprint: str) -> list[CaseNights]:
         """Return the nights of a project on a machine, by case, the oldest first.

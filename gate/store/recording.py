@@ -21,10 +21,10 @@ from gate.evidence.lines import Located
 from gate.evidence.records import file_bytes
 from gate.model import HostState, Run, SideSummary, UserError, Variance
 from gate.model.case import case_id
-from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
+from gate.model.history import Change, HistoryRecord, Machine, PastSide, Spread
 from gate.model.profile import Profile, Unprofiled
 from gate.stats.fixed_sessions import effect
-from gate.stats.ratio import LogPair, MeanPair, Rounded
+from gate.stats.ratio import LogPair, MeanPair, RoundedRatio
 from gate.store.history_records import is_sha
 from gate.store.ref import Git
 from gate.units import nominal_gib
@@ -126,7 +126,7 @@ def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[Hi
     subjects = subjects_of(evidence, policy)
     design = design_of(evidence, policy, subjects)
     plain = msgspec.structs.replace(design, interval="fieller", moderate=False)
-    found = estimates(subjects, plain, None).found
+    found, _ = estimates(subjects, plain, None)
     usable = [
         each
         for each in found
@@ -179,7 +179,7 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
         spreads = variances(each)
         case, statistic = each.subject.case, each.subject.statistic
         finding, decisive = findings[case_id(case, statistic)]
-        if not isinstance(each.ratio, (MeanPair, LogPair, Rounded)):
+        if not isinstance(each.ratio, (MeanPair, LogPair, RoundedRatio)):
             raise TypeError(type(each.ratio).__name__)
         change = effect(each.ratio.logs)
         known = change.df is not None and not each.reduced.trouble
@@ -194,7 +194,7 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
         )  # fmt: skip
 
 
-def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:
+def _measured(side: SideSummary, levels: Sequence[Variance]) -> PastSide:
     counts = side.counts
     parents = {
         "iteration": (counts.iteration, counts.execution),
@@ -209,6 +209,6 @@ def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:
         units, above = parents[each.level]
         if own is not None and side.value and units > above:
             spread.append(Spread(level=each.level, relative=own / side.value**2, df=units - above))
-    return Measured(
+    return PastSide(
         value=side.value, builds=counts.build, executions=counts.execution, iterations=counts.iteration, spread=spread
     )

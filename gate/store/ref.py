@@ -17,7 +17,7 @@ from gate.model.history import HistoryRecord
 from gate.store.history_records import (
     Added,
     ConflictError,
-    Reading,
+    StoreReading,
     encode,
     is_name,
     name_of,
@@ -90,7 +90,7 @@ class RefStore:
         """Name it for people."""
         return self._ref
 
-    def read(self) -> Reading:
+    def read(self) -> StoreReading:
         """Read all records, the oldest commit first.
 
         Raises:

@@ -17,7 +17,7 @@ from gate.model.history import Change, HistoryRecord
 from gate.model.reasons import Accepted
 from gate.stats.series import (
     EXACT,
-    Interval,
+    ChangeInterval,
     Levels,
     Path,
     Steps,
@@ -30,7 +30,7 @@ from gate.stats.series import (
 )
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class ChainLink(msgspec.Struct, frozen=True, kw_only=True):
     """One step of the chain: from a commit to the next that is known."""
 
     parent: str
@@ -50,7 +50,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
 class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """Commits in order, and what else the history holds."""
 
-    links: list[Link]
+    links: list[ChainLink]
     """The oldest first; each begins where the one before it ends."""
     controls: list[HistoryRecord]
     """One commit measured against itself."""
@@ -91,7 +91,7 @@ def chained(records: Iterable[HistoryRecord]) -> Chain:
         trunk.add(commit)
         commit = parents[commit]
     followed = {parents[commit] for commit in trunk}
-    links: list[Link] = []
+    links: list[ChainLink] = []
     places: dict[str, int] = {}
     aside: list[HistoryRecord] = []
     pinned: list[HistoryRecord] = []
@@ -105,12 +105,12 @@ def chained(records: Iterable[HistoryRecord]) -> Chain:
             if parent in places:
                 aside += own
                 continue
-            links.append(Link(parent=tip, commit=parent, subject="", committed=None, records=[]))
+            links.append(ChainLink(parent=tip, commit=parent, subject="", committed=None, records=[]))
         places |= {parent: len(links), commit: len(links) + 1}
         first = own[0]
         of_step = sorted((r for r in own if r.parent == parent), key=lambda record: record.measured or "")
         links.append(
-            Link(
+            ChainLink(
                 parent=parent, commit=commit, subject=first.subject, committed=first.committed, records=of_step
             )
         )  # fmt: skip
@@ -156,14 +156,14 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 class CaseTrend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One case, from the commit before its first run to its last."""
 
-    series: Series
+    series: CaseSeries
     path: Path
     """The level of each commit of the chain."""
-    chain: Interval
+    chain: ChangeInterval
     """Sum of its log ratios, at 95%; without bounds where some were not measured."""
     unmeasured: int
     """Steps between its first and its last run without a ratio."""
-    level: Interval | None
+    level: ChangeInterval | None
     """Of its last commit against its first, in log at 95%, by ratios and levels; None: nothing links them."""
     build_sd: float | None
     """Typical relative sd of a ratio of one run."""
@@ -173,7 +173,7 @@ class CaseTrend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """By step."""
 
 
-class Trend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class HistoryTrend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A history, looked at."""
 
     chain: Chain
@@ -187,7 +187,7 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Other views of the same benchmarks, which are not shown."""
 
 
-def trend(chain: Chain, found: Sequence[Series], problems: list[str], views: int = 0) -> Trend:
+def trend(chain: Chain, found: Sequence[CaseSeries], problems: list[str], views: int = 0) -> HistoryTrend:
     """Show cases over a chain.
 
     chain: of the history. found: its cases (`series(chain)`), or some of them. problems: records that cannot be read.
@@ -208,19 +208,19 @@ def trend(chain: Chain, found: Sequence[Series], problems: list[str], views: int
         changed = [each for each in both if each[1] != each[2]]
         segments.append(Segment(first=first, last=last, machine=machine.id, name=name, changed=changed))
         old = facts
-    return Trend(
+    return HistoryTrend(
         chain=chain, segments=segments, machines=len({record.machine.id for record in chain.records}),
         cases=[_case(of) for of in found], problems=problems, views=views,
     )  # fmt: skip
 
 
-def _case(of: Series) -> CaseTrend:
+def _case(of: CaseSeries) -> CaseTrend:
     steps, first, last = of.steps, of.runs[0].step, of.runs[-1].step
     noisy = np.isfinite(steps.variance) & (steps.variance > EXACT)
     usual = max(steps.machines, key=lambda own: float(own.count.sum()))
     found = path(steps)
     linked = bool(found.piece[first] == found.piece[last + 1] and np.isfinite(found.level[last + 1]))
-    level = Interval(*(float(each[last + 1]) for each in (found.level, found.low, found.high)))
+    level = ChangeInterval(*(float(each[last + 1]) for each in (found.level, found.low, found.high)))
     return CaseTrend(
         series=of, path=found, chain=summed(steps, first, last),
         unmeasured=int((~np.isfinite(steps.variance[first : last + 1])).sum()), level=level if linked else None,
@@ -230,13 +230,13 @@ def _case(of: Series) -> CaseTrend:
     )  # fmt: skip
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class CaseRun(msgspec.Struct, frozen=True, kw_only=True):
     """What one run measured of a case at a step."""
 
     step: int
     record: HistoryRecord
     change: Change
-    ratio: Interval
+    ratio: ChangeInterval
     """log ratio of the commit to its parent, at 95%."""
     outlier: bool
     """Whether its level stands far off the days around it, and is not used; its ratio is."""
@@ -247,14 +247,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return _builds(self.change)
 
 
-class Series(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class CaseSeries(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One case over the chain."""
 
     id: CaseId
     unit: str
     better: Better
     factors: dict[str, object]
-    runs: list[Run]
+    runs: list[CaseRun]
     """In the order of the steps."""
     steps: Steps
     views: frozenset[CaseId]
@@ -270,7 +270,7 @@ class _Found(NamedTuple):
     own: bool = True
 
 
-def series(chain: Chain) -> list[Series]:
+def series(chain: Chain) -> list[CaseSeries]:
     """Return the cases of a chain, each view of a benchmark by itself, in the order of their names.
 
     At a commit that was not measured by a view, the ratio of the view that decided there stands in: it is of the same
@@ -292,16 +292,16 @@ def series(chain: Chain) -> list[Series]:
     return [_series(key, _whole(key, places, views[key]), views[key], len(chain.links)) for key in sorted(places)]
 
 
-def followed(found: Sequence[Series]) -> list[Series]:
+def followed(found: Sequence[CaseSeries]) -> list[CaseSeries]:
     """Return one series a benchmark: that of the view that decided most often, of equals the last one that did."""
-    best: dict[frozenset[CaseId], Series] = {}
+    best: dict[frozenset[CaseId], CaseSeries] = {}
     for each in found:
         if each.views not in best or _rank(each) > _rank(best[each.views]):
             best[each.views] = each
     return [each for each in found if best[each.views] is each]
 
 
-def _rank(of: Series) -> tuple[int, int]:
+def _rank(of: CaseSeries) -> tuple[int, int]:
     """Order the views of a benchmark, the one to follow last."""
     own = (run for run in of.runs if case_id(run.change, run.change.statistic) == of.id)
     steps = [run.step for run in own if run.change.decided_by is None and run.change.base is not None]
@@ -335,7 +335,7 @@ def _level(found: _Found, *, alone: bool) -> float | None:
     return sum(map(math.log, values)) / len(values)
 
 
-def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], count: int) -> Series:
+def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], count: int) -> CaseSeries:
     # without any variance of ratios, base says nothing that head of the step before does not
     alone = all(each.change.variance is None for each in found)
     levels = [_level(each, alone=alone) for each in found]
@@ -362,9 +362,9 @@ def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], coun
         ratio = interval(change.log_ratio, variance, change.df or float(steps.df[step]))
         # of another view only the ratio counts
         change = change if each.own else msgspec.structs.replace(change, base=None, head=None)
-        runs.append(Run(step=step, record=each.record, change=change, ratio=ratio, outlier=outlier))
+        runs.append(CaseRun(step=step, record=each.record, change=change, ratio=ratio, outlier=outlier))
     last = next(each.change for each in reversed(found) if each.own)
-    return Series(
+    return CaseSeries(
         id=key, unit=last.unit, better=last.better, factors=last.factors, runs=runs, steps=steps, views=views
     )  # fmt: skip
 

@@ -59,14 +59,11 @@ def extent(finding: Finding) -> Extent:
     return Extent(_log(ratio.estimate), _log(ratio.low), _log(ratio.high), threshold)
 
 
-class Scale(msgspec.Struct, frozen=True):
-    """The logarithms of the ratios at both ends of a bar; no change is between them."""
-
-    low: float
-    high: float
+Ends = tuple[float, float]
+"""The logarithms of the ratios at both ends of a bar; no change is between them."""
 
 
-def scale(findings: Iterable[Finding]) -> Scale:
+def scale(findings: Iterable[Finding]) -> Ends:
     """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
     found = list(map(extent, findings))
     limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
@@ -85,7 +82,7 @@ def scale(findings: Iterable[Finding]) -> Scale:
         # the threshold stays as wide as two cells of a common bar
         low, high = min(low, max(_BOTH / 2, _BOTH - high)), min(high, max(_BOTH / 2, _BOTH - low))
     low, high = max(low, least[0]), max(high, least[1])
-    return Scale(max(_rounded(-low * limit), -_FARTHEST), min(_rounded(high * limit), _FARTHEST))
+    return max(_rounded(-low * limit), -_FARTHEST), min(_rounded(high * limit), _FARTHEST)
 
 
 def _rounded(end: float) -> float:
@@ -97,7 +94,7 @@ def _rounded(end: float) -> float:
     return end if end < 0 and change >= 1 else math.log1p(math.copysign(change, end))
 
 
-def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
+def bar(finding: Finding, on: Ends, width: int, blank: str = " ") -> str:
     """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
     ratio, of = finding.ratio, extent(finding)
     zero = _cell(0.0, on, width)
@@ -123,18 +120,18 @@ def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
         cells[first : last + 1] = [_CROSSED if at == zero else _LINE for at in range(first, last + 1)]
         if first < last:
             cells[first], cells[last] = _LOW, _HIGH
-        if of.low is None or of.low < on.low:
+        if of.low is None or of.low < on[0]:
             cells[first] = _LEFT
-        if of.high is None or of.high > on.high:
+        if of.high is None or of.high > on[1]:
             cells[last] = _RIGHT
     if of.estimate is not None:
-        cells[place(of.estimate)] = _LEFT if of.estimate < on.low else _RIGHT if of.estimate > on.high else _AT
+        cells[place(of.estimate)] = _LEFT if of.estimate < on[0] else _RIGHT if of.estimate > on[1] else _AT
     return "".join(cells)
 
 
-def ends(on: Scale, width: int, blank: str = " ") -> str:
+def ends(on: Ends, width: int, blank: str = " ") -> str:
     """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3%   │     +26%"."""
-    low, high = (amounts.changed(math.exp(end)).replace(".0%", "%") for end in (on.low, on.high))
+    low, high = (amounts.changed(math.exp(end)).replace(".0%", "%") for end in on)
     zero = _cell(0.0, on, width)
     left = f"{low}{blank * (zero - len(low))}{_ZERO}" if len(low) < zero < width - len(high) - 1 else low
     return f"{left}{blank * (width - len(left) - len(high))}{high}"
@@ -146,8 +143,9 @@ def legend(quote: str = "") -> str:
     return f"{quote}{whole}{quote} interval and change, {quote}{zone}{quote} threshold on both sides of no change"
 
 
-def _cell(at: float, on: Scale, width: int) -> int:
-    share = (at - on.low) / (on.high - on.low)
+def _cell(at: float, on: Ends, width: int) -> int:
+    low, high = on
+    share = (at - low) / (high - low)
     return min(max(math.floor(share * width), 0), width - 1)
 
 

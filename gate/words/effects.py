@@ -33,7 +33,7 @@ def level_of(value: float, response: Response) -> float:
     return math.exp(min(value, 700.0)) if response.scale == "log" else value
 
 
-class Change(msgspec.Struct, frozen=True):
+class EffectInterval(msgspec.Struct, frozen=True):
     """What changes between two settings; low and high None: it has no interval. Of a logarithm: its difference."""
 
     estimate: float
@@ -43,13 +43,13 @@ class Change(msgspec.Struct, frozen=True):
     second: Setting
 
 
-def change_of(effect: Effect, factor: Factor) -> Change:
+def change_of(effect: Effect, factor: Factor) -> EffectInterval:
     """Turn the effect of a factor of two settings, half the change, into the change."""
     low, high = (None if end is None else 2 * end for end in (effect.low, effect.high))
-    return Change(2 * effect.estimate, low, high, factor.settings[0], factor.settings[-1])
+    return EffectInterval(2 * effect.estimate, low, high, factor.settings[0], factor.settings[-1])
 
 
-def say_change(change: Change, response: Response, confidence: float | None) -> str:
+def say_change(change: EffectInterval, response: Response, confidence: float | None) -> str:
     """Write a change: "+3.1 ms (95%: +2.8 to +3.4 ms)"; without a confidence the estimate alone."""
     text = signed(change.estimate, response)
     if confidence is None or change.low is None or change.high is None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.explain.call_tree import plain
-from gate.model.profile import Amounts, Candidate, Explanation, Frame, Moved, Part, Unprofiled
+from gate.model.profile import Amounts, Candidate, Explanation, Frame, FrameChange, Moved, Unprofiled
 from gate.words import numbers, views
 from gate.words.short_names import Names
 from gate.writing import amounts
@@ -199,7 +199,7 @@ def line(candidate: Candidate, found: Explanation) -> Line:
     return Line(name(candidate.frame), added(candidate, found.unit), place(candidate.frame), tuple(notes))
 
 
-def _names(parts: Sequence[Part]) -> str:
+def _names(parts: Sequence[FrameChange]) -> str:
     return joined([name(part.frame) for part in parts])
 
 

@@ -20,11 +20,8 @@ MANY = 3
 _NAMED = 20
 
 
-class Note(msgspec.Struct, frozen=True):
-    """A sentence without a full stop, and what it is about without its figures."""
-
-    kind: Hashable
-    text: str
+Note = tuple[Hashable, str]
+"""What a sentence is about without its figures, and the sentence without a full stop."""
 
 
 class Shared(msgspec.Struct, frozen=True):
@@ -46,8 +43,8 @@ def kind(said: msgspec.Struct, *, but: str = "") -> Hashable:
 def notes(case: Finding | Recorded, *, every: bool = False) -> list[Note]:
     """Say what a reader of a finding should mind; every: beside all columns."""
     apart = words.from_columns(case)
-    first = [Note("columns", apart)] if apart and not every else []
-    return first + [Note(kind(each), visible(each.sentence())) for each in case.warnings]
+    first = [("columns", apart)] if apart and not every else []
+    return first + [(kind(each), visible(each.sentence())) for each in case.warnings]
 
 
 def why(finding: Finding) -> list[Note]:
@@ -55,7 +52,7 @@ def why(finding: Finding) -> list[Note]:
     if isinstance(finding.reason, reasons.Exceeds):
         return []
     more = (finding.stopped, finding.more_builds is None, finding.detectable is None, finding.is_bound_by_floor)
-    return [Note((finding.verdict, kind(finding.reason), *more), words.reason(finding))]
+    return [((finding.verdict, kind(finding.reason), *more), words.reason(finding))]
 
 
 def shared(findings: Iterable[Finding], told: Callable[[Finding], Iterable[Note]]) -> dict[Hashable, Shared]:
@@ -65,7 +62,7 @@ def shared(findings: Iterable[Finding], told: Callable[[Finding], Iterable[Note]
     """
     found: dict[Hashable, list[tuple[Finding, str]]] = {}
     for finding in findings:
-        for key, text in {note.kind: note.text for note in told(finding)}.items():
+        for key, text in dict(told(finding)).items():
             found.setdefault(key, []).append((finding, text))
     return {
         key: Shared(own[0][1] + ("" if len({text for _, text in own}) == 1 else FIRST), [each for each, _ in own])

@@ -13,9 +13,9 @@ from gate.model import (
     PARTS,
     Commit,
     Cost,
-    Counts,
     Finding,
     Identical,
+    LevelCounts,
     Recorded,
     Report,
     Turn,
@@ -241,7 +241,7 @@ def top(report: Report) -> str:
     return "round" if is_of_programs(report) else "build"
 
 
-def _design(sides: list[Counts], top: str, of: int | None) -> str:
+def _design(sides: list[LevelCounts], top: str, of: int | None) -> str:
     """Say how much each side has of every level; of: how many of the highest were planned, None: no more."""
     first = sides[0]
     sessions = f"{plural(first.session, 'session')}, " if first.session > 1 else ""

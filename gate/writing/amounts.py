@@ -34,7 +34,7 @@ def as_configured(number: float, unit: str) -> str:
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
-class Measured(Protocol):
+class Directed(Protocol):
     """What has a direction: a finding, a recorded metric."""
 
     @property
@@ -46,18 +46,18 @@ class Measured(Protocol):
         """Which direction is better."""
 
 
-def is_time(case: Measured) -> bool:
+def is_time(case: Directed) -> bool:
     """Return whether less of it is faster; a rate in seconds is no time."""
     return case.unit == "s" and case.better == "lower"
 
 
-def direction(case: Measured, ratio: float) -> str:
+def direction(case: Directed, ratio: float) -> str:
     """Write the sign of a change: "slower"."""
     more, less = ("slower", "faster") if is_time(case) else ("higher", "lower")
     return more if ratio > 1 else less
 
 
-def moved(case: Measured, ratio: float, limit: float = math.nan) -> str:
+def moved(case: Directed, ratio: float, limit: float = math.nan) -> str:
     """Write a change with its direction: "5.1% slower", "12x as slow"; limit: as of size."""
     way = direction(case, ratio)
     return f"{size(ratio, limit)} {way if ratio < FACTORS else _AS[way]}"
@@ -101,7 +101,7 @@ def size(ratio: float, limit: float = math.nan) -> str:
 # --- changes for the worse --------------------------------------------------------------------------------------------
 
 
-def caught(case: Measured, least: float, limit: float = math.nan) -> str:
+def caught(case: Directed, least: float, limit: float = math.nan) -> str:
     """Say which changes for the worse would show: "slowdowns above 9.1%"; of a rate as what is lost of it.
 
     limit: a size that it must not read like, if it is another.
@@ -111,11 +111,11 @@ def caught(case: Measured, least: float, limit: float = math.nan) -> str:
     return f"{noun}s above {size(ratio, limit if lower else 1 - 1 / (1 + limit))}"
 
 
-def not_worse(case: Measured) -> str:
+def not_worse(case: Directed) -> str:
     """Say that a change for the worse is excluded: "not slower"."""
     return f"not {direction(case, 2.0 if case.better == 'lower' else 0.5)}"
 
 
-def nouns(finding: Measured) -> tuple[str, str]:
+def nouns(finding: Directed) -> tuple[str, str]:
     """Name a change to ratios above 1, and one to ratios below."""
     return ("slowdown", "speedup") if is_time(finding) else ("increase", "decrease")

@@ -54,7 +54,7 @@ class Options(NamedTuple):
         """Whether it needs no other values: it sets what decides, and nothing of how it is measured."""
         return all(word == "--set" or word.startswith(("gate.", "plan.metrics=")) for word in self.argv)
 
-    def behind(self, words: Sequence[str]) -> Command:
+    def behind(self, words: Sequence[str]) -> CommandLine:
         """Return the command line of these words with the options too, in place of what it sets of the same keys."""
         end = words.index("--") if "--" in words else len(words)
         # an option that holds one value, or a key of one that holds many
@@ -63,7 +63,7 @@ class Options(NamedTuple):
         given = ((name, value.partition("=")[0] if name == "--set" else "") for name, value in pairwise(words[:end]))
         again = [n for n, each in enumerate(given) if each in own]
         kept = [word for n, word in enumerate(words[:end]) if not {n, n - 1} & {*again}]
-        return Command(visible(shlex.join(["perfgate", *kept, *self.argv, *words[end:]])))
+        return CommandLine(visible(shlex.join(["perfgate", *kept, *self.argv, *words[end:]])))
 
     @property
     def lines(self) -> Lines | None:
@@ -85,7 +85,7 @@ def _value(text: str) -> str:
     return text
 
 
-class Command(NamedTuple):
+class CommandLine(NamedTuple):
     """A command line: `perfgate doctor`. Words in capitals stand for names that only the reader knows."""
 
     text: str
@@ -112,9 +112,9 @@ class Lines(NamedTuple):
         return f"{keys} in `[{dotted(self.table)}]`"
 
 
-Way = Options | Command | Lines
+Way = Options | CommandLine | Lines
 _OVERRIDE = ("override",)
-CHECK, DOCTOR, EXPLAIN = (Command(f"perfgate {name}") for name in ("check", "doctor", "explain"))
+CHECK, DOCTOR, EXPLAIN = (CommandLine(f"perfgate {name}") for name in ("check", "doctor", "explain"))
 
 
 def with_set(**values: object) -> Options:

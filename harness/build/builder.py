@@ -17,11 +17,11 @@ from gate.config import treatments
 from gate.config.commands import by_hand
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
-from harness.build.cache import About, BuildCache, name_of
-from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts
+from harness.build.cache import BuildCache, KeptBuild, name_of
+from harness.build.changed_files import ArtifactError, Artifacts, ProjectPlace, Watch, hash_artifacts
 from harness.build.conditions import Conditions, Standing
 from harness.build.functions import layout_of
-from harness.build.work import Recording, State, Wanted, Works, variant_name
+from harness.build.work import Recording, State, WantedBuild, Works, variant_name
 from harness.errors import SourceError
 from harness.source.repository import Hint, no_hint
 from harness.source.trees import Trees
@@ -53,7 +53,7 @@ class TreeBuilder:
         self._trees = trees
         self._seed = seed
         self._works = Works(conditions, trees, hint)
-        self._ahead: dict[Wanted, Build] = {}
+        self._ahead: dict[WantedBuild, Build] = {}
         self._others: list[Failure] = []
         self._watch = Watch(conditions, trees)
 
@@ -90,7 +90,7 @@ class TreeBuilder:
             if saved >= _WORTH and not made.needs_git:
                 self._trees.project(side)
                 seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
-                about = About(made.full, made.ordered, begun, seconds)
+                about = KeptBuild(made.full, made.ordered, begun, seconds)
                 with budget.timed("keep"):
                     self._cache.keep(key, self._trees.made(side).place, self._works.links(wanted.tree), about)
         may_lack_git = wanted.recipe.table.git == "auto" and state.exited and not (state.built or state.with_git)
@@ -148,7 +148,7 @@ class TreeBuilder:
             found += self._watch.unlike(build, None, f"starts of round {build + 1}")
         return found
 
-    def _checked(self, wanted: Wanted, made: Build | Failure) -> Build | Failure:
+    def _checked(self, wanted: WantedBuild, made: Build | Failure) -> Build | Failure:
         """Compare all trees with their commits after a build, if it ran anything."""
         if not self._works.has_run():
             return made
@@ -158,15 +158,15 @@ class TreeBuilder:
             return made
         return next((each for each in found if self._watch.tree_of(each) == wanted.tree), made)
 
-    def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Wanted:
+    def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> WantedBuild:
         recipe, study = self._conditions.recipes[side], self._conditions.study
         if study is not None and factors:
             environment = {**recipe.environment, **treatments.build_environment(study, factors)}
             table = treatments.build_command(recipe.table, study, factors)
             recipe = replace(recipe, table=table, environment=environment)
-        return Wanted(side, build, seed, factors, recipe)
+        return WantedBuild(side, build, seed, factors, recipe)
 
-    def _key(self, wanted: Wanted) -> str | None:
+    def _key(self, wanted: WantedBuild) -> str | None:
         """Name a first build that may be kept; None: it may not be, or it makes nothing that is worth it."""
         table, cache = wanted.recipe.table, self._cache
         if cache is None or table.command is None or table.cache == "off" or wanted.factors:
@@ -182,17 +182,17 @@ class TreeBuilder:
         sandboxed = self._conditions.sandbox.environment(wanted.side)
         return name_of(files, table, wanted.recipe.environment, place, sandboxed)
 
-    def known(self, side: Side) -> About | None:
+    def known(self, side: Side) -> KeptBuild | None:
         """Return what is known of the first build of a side that later runs find; None: they find none."""
         key = self._key(self._wanted(side, 0, 0, {}))
         return None if key is None or self._cache is None else self._cache.about(key)
 
-    def _take(self, wanted: Wanted, key: str) -> bool:
+    def _take(self, wanted: WantedBuild, key: str) -> bool:
         """Take the tree of an earlier run, in the state after its first build."""
         cache, links = self._cache, self._works.links(wanted.tree)
         if cache is None:
             return False
-        found: list[About] = []
+        found: list[KeptBuild] = []
 
         def copy(place: Path) -> bool:
             about = cache.take(key, place, links)
@@ -215,14 +215,14 @@ class TreeBuilder:
         self._since = min(self._since, about.begun)
         return True
 
-    def _forget(self, wanted: Wanted) -> State:
+    def _forget(self, wanted: WantedBuild) -> State:
         """Leave nothing of a tree; return what is known of it from now on."""
         self._trees.remove(*wanted.tree)
         self._watch.artifacts.pop(wanted.tree, None)
         self._works.forget(wanted.tree)
         return self._works.states[wanted.tree]
 
-    def _attempt(self, wanted: Wanted) -> Build | Failure:
+    def _attempt(self, wanted: WantedBuild) -> Build | Failure:
         begin = time.perf_counter()
         state = self._works.states[wanted.tree]
         stands = state.made and wanted.recipe.stays
@@ -248,7 +248,7 @@ class TreeBuilder:
         layout = layout_of(project.open, [*hashes])
         return msgspec.structs.replace(built, artifacts=hashes, sizes=made.sizes, layout=layout)
 
-    def _artifacts(self, wanted: Wanted, project: Project) -> list[str]:
+    def _artifacts(self, wanted: WantedBuild, project: ProjectPlace) -> list[str]:
         """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""
         table = wanted.recipe.table
         if table.artifacts is not None or table.command is None:
@@ -321,7 +321,7 @@ class TreeBuilder:
         """
         return self._since
 
-    def _make_tree(self, wanted: Wanted) -> Failure | None:
+    def _make_tree(self, wanted: WantedBuild) -> Failure | None:
         """Give a build the tree that it wants, which is to be set up where it is new."""
         recipe = wanted.recipe
         state = self._works.states[wanted.tree]

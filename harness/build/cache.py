@@ -48,7 +48,7 @@ _LOCAL = ("/usr/local/bin", "/usr/local/include", "/usr/local/lib")
 """Where `make install` puts what no system notes."""
 
 
-class About(msgspec.Struct, frozen=True):
+class KeptBuild(msgspec.Struct, frozen=True):
     """What is known of a kept build.
 
     full: why later builds of it are full ones. ordered: as in a build's record. begun: when, in nanoseconds.
@@ -101,11 +101,11 @@ class BuildCache:
         self.keeps = keeps
         self._directory = directory
 
-    def take(self, key: str, tree: Path, links: Path) -> About | None:
+    def take(self, key: str, tree: Path, links: Path) -> KeptBuild | None:
         """Copy a build to where it stands, and the record of its links; None: it is not kept, or cannot be read."""
         entry = self._directory / key
         try:
-            about = msgspec.json.decode((entry / _ABOUT).read_bytes(), type=About)
+            about = msgspec.json.decode((entry / _ABOUT).read_bytes(), type=KeptBuild)
             _copy(entry / _TREE, tree)
             if about.full is None:
                 _copy(entry / _LINKS, links)
@@ -116,17 +116,17 @@ class BuildCache:
             return None
         return about
 
-    def about(self, key: str) -> About | None:
+    def about(self, key: str) -> KeptBuild | None:
         """Return what is known of a build that is kept; None: it is not, or cannot be read."""
         with suppress(OSError, msgspec.DecodeError):
-            return msgspec.json.decode((self._directory / key / _ABOUT).read_bytes(), type=About)
+            return msgspec.json.decode((self._directory / key / _ABOUT).read_bytes(), type=KeptBuild)
         return None
 
     def drop(self, key: str) -> None:
         """Forget a build."""
         remove_tree(self._directory / key)
 
-    def keep(self, key: str, tree: Path, links: Path, about: About) -> None:
+    def keep(self, key: str, tree: Path, links: Path, about: KeptBuild) -> None:
         """Keep a build, if there is room; whatever goes wrong, the run goes on without.
 
         tree: nothing has run in it since it was built.

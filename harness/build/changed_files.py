@@ -32,7 +32,7 @@ class ArtifactError(Exception):
     """An artefact that the build did not make, or that cannot be read."""
 
 
-class Project(NamedTuple):
+class ProjectPlace(NamedTuple):
     """A project's directory in a tree, wherever that is; standing: where the tree is when its commands run."""
 
     tree: Path
@@ -62,11 +62,11 @@ class Artifacts:
         return {path: sum(known[2] for known in files.values()) for path, files in self.facts.items()}
 
     @classmethod
-    def of(cls, project: Project, hashes: Mapping[str, str]) -> Artifacts:
+    def of(cls, project: ProjectPlace, hashes: Mapping[str, str]) -> Artifacts:
         """Take down what is there."""
         return cls(hashes, {path: _facts(project, path) for path in hashes})
 
-    def changed(self, project: Project) -> list[str]:
+    def changed(self, project: ProjectPlace) -> list[str]:
         """Name the artifacts that are no longer what the build made; what was added to a directory does not count."""
         found = []
         for path, known in self.facts.items():
@@ -84,7 +84,7 @@ class Artifacts:
         return found
 
 
-def _facts(project: Project, path: str) -> dict[str, tuple[int, ...]]:
+def _facts(project: ProjectPlace, path: str) -> dict[str, tuple[int, ...]]:
     found = {}
     with suppress(OSError):
         fd = project.open(path)
@@ -101,7 +101,7 @@ def _facts(project: Project, path: str) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def hash_artifacts(project: Project, paths: Sequence[str], budget: Budget | None = None) -> dict[str, str]:
+def hash_artifacts(project: ProjectPlace, paths: Sequence[str], budget: Budget | None = None) -> dict[str, str]:
     """Hash each path of a project: "sha256:...", of a directory over its files in order.
 
     Raises:
@@ -168,7 +168,7 @@ _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredChanges:
     """What the builds and benchmarks of a side may change. prefix: the project's directory in the repository."""
 
     table: BuildTable
@@ -213,7 +213,7 @@ class Watch:
         self._trees = trees
         self._timed = conditions.budget.timed
         self.declared = {
-            side: Declared(recipe.table, trees.repository.prefix) for side, recipe in conditions.recipes.items()
+            side: DeclaredChanges(recipe.table, trees.repository.prefix) for side, recipe in conditions.recipes.items()
         }
         self.factors: dict[Tree, Mapping[str, Setting]] = {}
         self.artifacts: dict[Tree, Artifacts] = {}
@@ -253,10 +253,10 @@ class Watch:
             ))  # fmt: skip
         return failures
 
-    def project(self, tree: Tree) -> Project:
+    def project(self, tree: Tree) -> ProjectPlace:
         """Return a side's project, wherever its tree is."""
         made = self._trees.made(*tree)
-        return Project(made.path, self._trees.repository.prefix, made.place)
+        return ProjectPlace(made.path, self._trees.repository.prefix, made.place)
 
     def tree_of(self, failure: Failure) -> Tree:
         """Return the tree of which a failure is."""

@@ -27,7 +27,7 @@ from harness.build.perturb import build_environment
 from harness.build.record import LINKS
 from harness.instruments.protocol import arguments
 from harness.instruments.values import TAIL, both_outputs, read_regular, tail
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 from harness.sandbox.sandbox import outputs
 from harness.source.repository import Hint
 from harness.source.trees import Trees
@@ -109,7 +109,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedBuild:
     """What is built."""
 
     side: Side
@@ -184,7 +184,7 @@ class Works:
         side, variant = tree
         return links(self._trees.directory, side) / (variant or "tree")
 
-    def work(self, wanted: Wanted, checkout: float | None) -> Build | Failure:
+    def work(self, wanted: WantedBuild, checkout: float | None) -> Build | Failure:
         """Set a tree up and build it; what came out of it is not looked at.
 
         checkout: seconds that making the tree took; None: it was there, set up.
@@ -211,7 +211,7 @@ class Works:
         with self._conditions.budget.phase("build", prepared):
             return self._make(wanted, table.command, made)
 
-    def _make(self, wanted: Wanted, command: str | list[str], made: Build) -> Build | Failure:
+    def _make(self, wanted: WantedBuild, command: str | list[str], made: Build) -> Build | Failure:
         """Run the build command, or link again what the tree's first build has compiled."""
         table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
@@ -226,7 +226,7 @@ class Works:
         recording = state.recording
         if recording is not None and not first:
             outcome = self._run(wanted, recording.command(prefix), "", added)
-            if isinstance(outcome, Outcome):
+            if isinstance(outcome, ProcessEnd):
                 return msgspec.structs.replace(made, seconds=outcome.seconds, relinked=True, ordered=state.ordered)
             full = recording.found()[0] or FullBuilds(kind="failed")
             state.recording = None
@@ -255,7 +255,9 @@ class Works:
             ordered=state.ordered,
         )
 
-    def _run(self, wanted: Wanted, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
+    def _run(
+        self, wanted: WantedBuild, argv: tuple[str, ...], shown: str, added: Mapping[str, str]
+    ) -> ProcessEnd | Failure:
         recipe, side = wanted.recipe, wanted.side
         environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         sandbox = self._conditions.sandbox
@@ -282,7 +284,7 @@ class Works:
         return msgspec.structs.replace(failure, seconds=outcome.seconds)
 
     def failure(
-        self, wanted: Wanted, why: str | Outcome, *, stderr: str = "", command: str | None = None,
+        self, wanted: WantedBuild, why: str | ProcessEnd, *, stderr: str = "", command: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Failure:  # fmt: skip
         """Say that a build failed, and where a person finds its tree; environment: of the command."""
@@ -292,6 +294,6 @@ class Works:
             factors=dict(wanted.factors), status=why if isinstance(why, str) else why.status, stderr=stderr,
             command=command, directory=str(self._trees.found(*wanted.tree)), environment=changed,
         )  # fmt: skip
-        unstarted = isinstance(why, Outcome) and why.unstarted
+        unstarted = isinstance(why, ProcessEnd) and why.unstarted
         hint, kept = self._hint(failure, unstarted), self._trees.kept(*wanted.tree)
         return msgspec.structs.replace(failure, hint=hint, directory=str(kept))

@@ -26,11 +26,11 @@ _PAUSE = 0.1
 _LONGEST = 4096
 """Bytes of a lock file that are read."""
 
-Waiting = Callable[["Claim | None"], None]
+Waiting = Callable[["LockHolder | None"], None]
 """Gets what the holder says of itself."""
 
 
-class Claim(msgspec.Struct, frozen=True):
+class LockHolder(msgspec.Struct, frozen=True):
     """What a holder writes about itself. folder: where it measures to. since: when it took the lock.
 
     Anybody can write the file, so it counts only while that process lives.
@@ -48,7 +48,7 @@ class Claim(msgspec.Struct, frozen=True):
     folder: str
 
     @classmethod
-    def own(cls, command: str, run: str, directory: Path, folder: Path) -> Claim:
+    def own(cls, command: str, run: str, directory: Path, folder: Path) -> LockHolder:
         """Make that of this process, from now on."""
         pid = os.getpid()
         places = str(directory), str(folder.absolute())
@@ -64,10 +64,10 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def claim_of(descriptor: int) -> Claim | None:
+def claim_of(descriptor: int) -> LockHolder | None:
     """Return what the holder of an open lock file says of itself; None: it is no perfgate that this process can see."""
     with suppress(OSError, ValueError):
-        found = msgspec.json.decode(os.pread(descriptor, _LONGEST, 0), type=Claim)
+        found = msgspec.json.decode(os.pread(descriptor, _LONGEST, 0), type=LockHolder)
         return found if alive(found.pid, found.started) else None
     return None
 
@@ -82,7 +82,7 @@ def _user(number: int) -> str:
 class NotFreeError(Exception):
     """The lock was not free in time; who holds it."""
 
-    def __init__(self, path: Path, holder: Claim | None) -> None:
+    def __init__(self, path: Path, holder: LockHolder | None) -> None:
         super().__init__(f"{named(holder)} holds {path}")
         self.path, self.holder = path, holder
 
@@ -107,7 +107,7 @@ def _occupied(path: Path, why: str) -> LockError:
     return _OccupiedError(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
 
 
-def named(holder: Claim | None) -> str:
+def named(holder: LockHolder | None) -> str:
     """Name who holds a lock, as far as it is known."""
     return str(holder) if holder is not None else "a process that did not register as perfgate"
 
@@ -118,7 +118,7 @@ def lock_file(environment: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Iterator[None]:
+def host_lock(claim: LockHolder, path: Path, *, wait: float, waiting: Waiting) -> Iterator[None]:
     """Hold the machine for measuring; wait for another gate to end.
 
     The lock ends with this process, however it ends; children do not inherit it.
@@ -149,7 +149,7 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Ite
 def _take(path: Path, wait: float, waiting: Waiting) -> int:
     deadline = time.monotonic() + wait
     descriptor = _open(path)
-    found: tuple[Claim | None] | None = None
+    found: tuple[LockHolder | None] | None = None
     told = found
     while True:
         try:

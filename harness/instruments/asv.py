@@ -6,10 +6,10 @@ from pathlib import Path
 from gate.config.instruments import Traits
 from gate.formats import pytest_benchmark
 from gate.formats.parts.output import Suite
-from harness.instruments.declaration import Declared, Found
+from harness.instruments.declaration import Declared, FoundInstrument
 from harness.instruments.protocol import at_least
 from harness.instruments.suite import Call, SuiteInstrument, with_modules
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 
 _RUNNER = Path(__file__).with_name("asv_suite.py")
 
@@ -40,10 +40,10 @@ class Asv(SuiteInstrument):
         """
         return self.read(call)
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         """Say what the interpreter lacks."""
         lacking = "No module named 'asv_runner'" in said
         return f"{outcome.status}: asv_runner is not installed beside it" if lacking else outcome.status
 
 
-INSTRUMENT = Declared(lambda _: Found(Asv()), traits=Traits(suite=True, own_clock=True))
+INSTRUMENT = Declared(lambda _: FoundInstrument(Asv()), traits=Traits(suite=True, own_clock=True))

@@ -12,10 +12,10 @@ from gate.config.types import Benchmark
 from gate.formats import callgrind
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
-from harness.instruments.declaration import Declared, Found, ask
+from harness.instruments.declaration import Declared, FoundInstrument, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, words
 from harness.instruments.values import read_regular, refuse_absent
-from harness.process.execute import Command, Outcome, find_program
+from harness.process.execute import Command, ProcessEnd, find_program
 
 _MAX_PROFILE = 1 << 30
 # in the scratch directory, beside what {output} names
@@ -62,7 +62,7 @@ class Callgrind:
             timeout=benchmark.timeout,
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Add up the profiles of all processes; the metric is "instructions", a count."""
         profiles = sorted(context.scratch.glob(f"{PROFILE}.*"))
         if outcome.status:
@@ -87,7 +87,7 @@ def escaped(path: Path) -> str:
     return str(path).replace("%", "%%")
 
 
-def find_callgrind(caller: Mapping[str, str]) -> Found | str:
+def find_callgrind(caller: Mapping[str, str]) -> FoundInstrument | str:
     """Look for valgrind on the caller's PATH and try it once; else say in words why it cannot be used."""
     path = find_program("valgrind", caller)
     if path is None:
@@ -109,7 +109,7 @@ def find_callgrind(caller: Mapping[str, str]) -> Found | str:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").splitlines()
         return f"{path} fails: {(said or [f'exit {done.returncode}'])[0][:200]}"
-    return Found(Callgrind(path, fixed), version, () if fixed else (_MOVING,))
+    return FoundInstrument(Callgrind(path, fixed), version, () if fixed else (_MOVING,))
 
 
 INSTRUMENT = Declared(find_callgrind, any_command=True)

@@ -12,7 +12,7 @@ from harness.instruments.declaration import built_in
 from harness.instruments.protocol import at_least
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.instruments.values import read_values
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 
 _LEAST = 10
 """The smallest --sample-size that Criterion takes."""
@@ -80,7 +80,7 @@ class Criterion(SuiteInstrument):
         suite = criterion.suite(found)
         return Suite(suite.benchmarks, suite.errors | left_out)
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         """Say which option was refused by what, or what failed."""
         foreign = _FOREIGN.search(said)
         if foreign:

@@ -17,7 +17,7 @@ from harness.instruments.protocol import Instrument
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundInstrument:
     """An instrument that can measure on this host."""
 
     instrument: Instrument
@@ -31,7 +31,7 @@ class Found:
 class Declared:
     """An instrument before it is looked for."""
 
-    find: Callable[[Mapping[str, str]], Found | str]
+    find: Callable[[Mapping[str, str]], FoundInstrument | str]
     """Looks for it with the caller's environment; says why it cannot be used."""
     traits: Traits = field(default_factory=Traits)
     """Of an instrument that gate.config.instruments.KNOWN does not list."""
@@ -55,7 +55,7 @@ def ask(argv: Sequence[str], caller: Mapping[str, str]) -> subprocess.CompletedP
 
 def built_in(instrument: Instrument, *, any_command: bool = False) -> Declared:
     """Declare an instrument that needs nothing of the host, or says itself what is missing when it is executed."""
-    return Declared(lambda _: Found(instrument), any_command=any_command)
+    return Declared(lambda _: FoundInstrument(instrument), any_command=any_command)
 
 
 def declared(name: str) -> Declared:
@@ -92,7 +92,7 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
         if isinstance(found, str) and each.instead is not None:
             warnings.append(Said(f"{found}: measured with the built-in spawn", SPAWN_INSTEAD, "first"))
             found = declared(each.instead).find(caller)
-        if not isinstance(found, Found):
+        if not isinstance(found, FoundInstrument):
             raise InstrumentError(f'instrument = "{name}": {found}')
         by_name[name] = found.instrument
         if found.version:

@@ -9,10 +9,10 @@ from gate.config.types import Benchmark
 from gate.formats import hyperfine
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
-from harness.instruments.declaration import Declared, Found, ask
+from harness.instruments.declaration import Declared, FoundInstrument, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, failed, wanted_values, words
 from harness.instruments.values import metrics, read_regular, refuse_other_count
-from harness.process.execute import Command, Outcome, find_own, find_program
+from harness.process.execute import Command, ProcessEnd, find_own, find_program
 from harness.process.process_groups import NOT_STARTED
 
 OLDEST = (1, 14)
@@ -45,7 +45,7 @@ class Hyperfine:
             timeout=benchmark.timeout,
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Read hyperfine's JSON, or the reason from its message."""
         if outcome.status:
             found = hyperfine.complaint(outcome.stderr) if outcome.code == 1 else None
@@ -67,7 +67,7 @@ class Hyperfine:
             return Unusable(str(error), outcome.stderr)
 
 
-def find_hyperfine(caller: Mapping[str, str]) -> Found | str:
+def find_hyperfine(caller: Mapping[str, str]) -> FoundInstrument | str:
     """Look for the hyperfine that came with perfgate, then on the caller's PATH; or say why none can be used."""
     path = find_own("hyperfine") or find_program("hyperfine", caller)
     if path is None:
@@ -80,7 +80,11 @@ def find_hyperfine(caller: Mapping[str, str]) -> Found | str:
     if version is None:
         return f"{path} is not the benchmarking tool hyperfine"
     shown, oldest = (".".join(map(str, each)) for each in (version, OLDEST))
-    return Found(Hyperfine(path, version), shown) if version >= OLDEST else f"hyperfine {shown} is older than {oldest}"
+    return (
+        FoundInstrument(Hyperfine(path, version), shown)
+        if version >= OLDEST
+        else f"hyperfine {shown} is older than {oldest}"
+    )
 
 
 INSTRUMENT = Declared(find_hyperfine, instead="spawn", any_command=True)

@@ -10,7 +10,7 @@ from harness.instruments.declaration import built_in
 from harness.instruments.protocol import at_least
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.instruments.values import read_values
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 
 _NONE = re.compile(r"^No matching benchmarks\.", re.MULTILINE)
 
@@ -59,11 +59,11 @@ class Jmh(SuiteInstrument):
             raise OutputError("the command has its own -rff: write `-rf json -rff {output}`, or leave both out")
         raise OutputError("JMH wrote nothing: its options, added at the end of the command, did not reach it")
 
-    def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
+    def found_none(self, outcome: ProcessEnd, said: str) -> bool:  # noqa: ARG002  # of the Protocol
         """Return whether JMH says that no benchmark matches."""
         return _NONE.search(said) is not None
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         """Name the benchmark that failed, or why none ran."""
         name = jmh.failed(said)
         if name is not None:

@@ -16,10 +16,10 @@ from gate.config.types import Benchmark
 from gate.formats import perf_stat
 from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
-from harness.instruments.declaration import Declared, Found, ask
+from harness.instruments.declaration import Declared, FoundInstrument, ask
 from harness.instruments.protocol import Context, Unusable, cannot_start, environment, failed, wanted_values, words
 from harness.instruments.values import metrics, read_regular, refuse_other_count
-from harness.process.execute import Command, Outcome, find_program
+from harness.process.execute import Command, ProcessEnd, find_program
 from harness.process.process_groups import NOT_STARTED, exit_status
 
 _LAUNCHER = Path(__file__).with_name("perf_launcher.py")
@@ -57,7 +57,7 @@ class PerfStat:
             timeout=benchmark.timeout,
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Read the counters of each iteration; one that perf could not read in all of them is left out."""
         if outcome.status:
             return failed("perf_stat", outcome)
@@ -104,7 +104,7 @@ def _read(path: Path) -> bytes:
     return read_regular(path, _MAX_RESULT) or b""
 
 
-def find_perf(caller: Mapping[str, str]) -> Found | str:
+def find_perf(caller: Mapping[str, str]) -> FoundInstrument | str:
     """Look for perf on the caller's PATH and try its counters once; else say in words why none can be used."""
     path = find_program("perf", caller)
     if path is None:
@@ -140,7 +140,7 @@ def _paranoid() -> str | None:
         return None
 
 
-def _usable(path: str, version: str, counted: perf_stat.Counted) -> Found | str:
+def _usable(path: str, version: str, counted: perf_stat.Counted) -> FoundInstrument | str:
     """Return what counts the events that this machine has, and which are left out or partial, and why."""
     absent = dict(counted.absent)
     if "context-switches" in counted.user_only:
@@ -163,7 +163,7 @@ def _usable(path: str, version: str, counted: perf_stat.Counted) -> Found | str:
         lacks.append(f"counts {' and '.join(partial)} outside the kernel only {outside}")
     if counted.shared:
         lacks.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
-    return Found(PerfStat(path, taken), version, tuple(lacks))
+    return FoundInstrument(PerfStat(path, taken), version, tuple(lacks))
 
 
 INSTRUMENT = Declared(find_perf, any_command=True)

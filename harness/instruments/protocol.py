@@ -9,7 +9,7 @@ from typing import Protocol
 from gate.config.commands import filled, is_simple
 from gate.config.types import Benchmark
 from gate.model import Metric, Side
-from harness.process.execute import PADDING, Command, Outcome, start_error
+from harness.process.execute import PADDING, Command, ProcessEnd, start_error
 from harness.sandbox.sandbox import Confinement
 
 SHELL = ("sh", "-c")
@@ -65,7 +65,7 @@ def cannot_start(error: OSError, program: str, directory: Path, stderr: str) -> 
     return Unusable(f"cannot start: {start_error(error, program, here)}", stderr, unstarted=True)
 
 
-def failed(tool: str, outcome: Outcome) -> Unusable:
+def failed(tool: str, outcome: ProcessEnd) -> Unusable:
     """Return why a tool gave nothing: its exit is its own, while a time-out or a signal is nobody's word but ours."""
     status = outcome.status if outcome.code is None else f"{tool}: {outcome.status}"
     return Unusable(status, outcome.stderr, outcome.unstarted)
@@ -90,7 +90,7 @@ class Instrument(Protocol):
         ...
 
     def collect(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
+        self, benchmark: Benchmark, context: Context, outcome: ProcessEnd
     ) -> dict[str, Metric] | Collected | Unusable:
         """Return the metrics by name, of a suite the benchmarks by name, or why there are none."""
         ...

@@ -6,7 +6,7 @@ from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.instruments.values import read_values
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 
 _COMMAND = "after `pyperf command` options belong before the program: write them there, with --output {output}"
 
@@ -39,7 +39,7 @@ class Pyperf(SuiteInstrument):
             "command do not reach its Runner"
         )
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         """Say why options were refused."""
         if outcome.code == 2 and "unrecognized arguments: --" in said:
             return f"{outcome.status}: the program does not take pyperf's options, as one with a pyperf.Runner does"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from gate.formats import pytest_benchmark
 from harness.instruments.declaration import built_in
 from harness.instruments.suite import Call, SuiteInstrument
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
@@ -53,11 +53,11 @@ class PytestBenchmark(SuiteInstrument):
         plain = all(re.fullmatch(r"test\w+", name) for name in names)
         return () if "-k" in call.words or not plain else ("-k", " or ".join(dict.fromkeys(names)))
 
-    def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
+    def found_none(self, outcome: ProcessEnd, said: str) -> bool:  # noqa: ARG002  # of the Protocol
         """Return whether pytest says that it collected no test."""
         return outcome.code == 5
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         """Say what pytest's exit code means (https://docs.pytest.org/en/stable/reference/exit-codes.html)."""
         if outcome.code == 5:
             return f"{outcome.status}: pytest collected no tests"

@@ -28,7 +28,7 @@ from harness.instruments.protocol import (
     words,
 )
 from harness.instruments.values import metrics, read_regular, refuse_other_count
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 from harness.process.process_groups import NOT_STARTED, exit_status
 from harness.sandbox.enter import pace
@@ -135,7 +135,7 @@ class Spawn:
         )
         return launched(Launch(LAUNCHER, context.told / RESULT, (side,), (LaunchStart(),) * runs), benchmark.timeout)
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Read the launcher's result: time, user, system and, where they can be told, active and memory."""
         if outcome.status:
             return failed("spawn", outcome)
@@ -150,7 +150,7 @@ class Spawn:
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
 
-    def starts(self, benchmarks: Sequence[Benchmark], launch: Launch, outcome: Outcome) -> Starts:
+    def starts(self, benchmarks: Sequence[Benchmark], launch: Launch, outcome: ProcessEnd) -> Starts:
         """Read what each start of a launch gave.
 
         All starts of a side have the same metrics. None is taken as a warm-up.

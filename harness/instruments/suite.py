@@ -24,7 +24,7 @@ from harness.instruments.protocol import (
     words,
 )
 from harness.instruments.values import both_outputs, read_values, refuse_absent, tail, taken, without_warmup
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 
 STDOUT = "stdout"
 _MAX_CHATTER = 1 << 30
@@ -96,11 +96,11 @@ class SuiteInstrument:
         """
         raise OutputError(f"{call.words} failed")
 
-    def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002
+    def found_none(self, outcome: ProcessEnd, said: str) -> bool:  # noqa: ARG002
         """Return whether it ended with an error because it found no benchmark."""
         return False
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         """Put a failed exit into words that say more; its status as it is where there is nothing to add."""
         found = self.reason.search(said)
         why = " ".join(next(filter(None, (*found.groups(), found[0]))).split()) if found else ""
@@ -124,7 +124,7 @@ class SuiteInstrument:
             max_stdout=max(_MAX_CHATTER, call.limit),
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> Collected | Unusable:
         """Read the benchmarks that include and exclude leave, which may be none on one side."""
         call = replace(_call(benchmark, context), stderr=outcome.stderr)
         whole = None

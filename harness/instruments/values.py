@@ -39,7 +39,7 @@ from harness.instruments.protocol import (
     with_options,
     words,
 )
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 
 _STDOUT = "stdout"
 _PRINTED = "printed"
@@ -78,7 +78,7 @@ class Values:
             max_stdout=max(_MAX_CHATTER, benchmark.max_output.value) if named else benchmark.max_output.value,
         )
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         """Read {output}, else PERFGATE_OUTPUT, else standard output."""
         # without {output} it is the numbers: they tell something only of a program that failed without a word
         named = mentions(benchmark.command, "output")

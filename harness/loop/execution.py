@@ -16,7 +16,7 @@ import msgspec
 
 from gate.config import treatments
 from gate.config.commands import by_hand, mentions
-from gate.config.treatments import Planned
+from gate.config.treatments import PlannedTreatment
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
 from gate.model import SIDES, Execution, Failure, Metric, Side
@@ -31,7 +31,7 @@ from harness.instruments.spawn import Spawn
 from harness.instruments.values import MOST_VALUES, TOO_MANY, Enough, so_far, tail
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import DeadlineError, deadline
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
@@ -91,7 +91,7 @@ class Executions:
 
     def __init__(
         self, conditions: Conditions, instruments: Mapping[str, Instrument], iterations: int,
-        planned: Sequence[Planned] = (), hint: Hint = no_hint,
+        planned: Sequence[PlannedTreatment] = (), hint: Hint = no_hint,
     ) -> None:  # fmt: skip
         self.conditions = conditions
         self.hint = hint
@@ -155,7 +155,7 @@ class Executions:
         if begun is None or begun.benchmark.instrument != "values":
             return None
         metrics = so_far(begun.benchmark, begun.context)
-        return self.record(begun, Outcome("", "", 0.0, ""), metrics, 0.0) if metrics else None
+        return self.record(begun, ProcessEnd("", "", 0.0, ""), metrics, 0.0) if metrics else None
 
     def said(self, made: Executed, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
         """Have a command that failed without a word on standard error, if it did, say on standard output why.
@@ -282,7 +282,7 @@ class Executions:
         padding = step.padding if "environment" in perturb else 0
         return replace(context, environment={**environment, **own}, seed=0 if fixed else step.seed, padding=padding)
 
-    def _made(self, attempt: Attempt, outcome: Outcome, living: Living) -> Executed:
+    def _made(self, attempt: Attempt, outcome: ProcessEnd, living: Living) -> Executed:
         """Record what came out of a process: of one benchmark, or of each that a suite names."""
         collected, name = self._collected(attempt.benchmark, attempt.context, outcome), attempt.benchmark.name
         if isinstance(collected, Unusable):
@@ -314,7 +314,7 @@ class Executions:
         return Executed(executions, failures, outcome.seconds)
 
     def _collected(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
+        self, benchmark: Benchmark, context: Context, outcome: ProcessEnd
     ) -> dict[str, Metric] | Collected | Unusable:
         """Read the output within what the process left of the time limit, or a little more."""
         try:
@@ -329,7 +329,7 @@ class Executions:
         self._values += sum(len(each.values) for metrics in every for each in metrics.values())
         return Unusable(TOO_MANY, outcome.stderr) if self._values > MOST_VALUES else found
 
-    def record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
+    def record(self, attempt: Attempt, outcome: ProcessEnd, metrics: dict[str, Metric], seconds: float) -> Execution:
         """Record what an execution gave."""
         step, stood = attempt.step, active_clock.stood_still(attempt.context.scratch)
         instrument = self._instruments[attempt.benchmark.instrument]
@@ -385,7 +385,7 @@ def _complaint(living: Living, benchmark: Benchmark, context: Context, *, enough
     return why or ("ended, as nothing more was wanted of it" if enough else "")
 
 
-def _as_wanted(outcome: Outcome, enough: Enough) -> Outcome:
+def _as_wanted(outcome: ProcessEnd, enough: Enough) -> ProcessEnd:
     """Return how a program ended that had printed what was wanted: well, whatever came behind that."""
     return replace(outcome, status="", code=None) if outcome.status and enough() else outcome
 

@@ -30,7 +30,7 @@ Append = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRounds:
     """How far measuring came: rounds that are complete, of those planned, and why it ended.
 
     replicates: of a designed experiment, those that are complete; planned_replicates: of so many. cut: the step that
@@ -116,7 +116,7 @@ class Loop:
         known = {(each.side, each.benchmark) for each in self._ledger.records if isinstance(each, Failure)}
         self._add(*(each for each in failures if (each.side, each.benchmark) not in known))
 
-    def run(self, cut: Cut | None = None) -> Measured:
+    def run(self, cut: Cut | None = None) -> MeasuredRounds:
         """Measure.
 
         cut: where the budget has ended before the first round; None: it has not.
@@ -146,10 +146,10 @@ class Loop:
         all_failed = bool(steps) and all(map(self._ledger.is_failed, steps))
         return self._measured(len(self._rounds), "failed" if all_failed else "finished")
 
-    def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> Measured:
+    def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> MeasuredRounds:
         self._settle_proofs()
         replicates = sum(each.replicates for each in self._rounds) if self._design else 0
-        return Measured(
+        return MeasuredRounds(
             rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._begun,
         )  # fmt: skip
 

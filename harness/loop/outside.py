@@ -16,7 +16,6 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import msgspec
 
@@ -31,7 +30,7 @@ from harness.loop.execution import Executions
 from harness.loop.proof import changed_above, is_hosts
 from harness.loop.schedule import BuildStep, ExecutionStep
 from harness.sandbox.home import Reach
-from harness.source.differences import Facts
+from harness.source.differences import FileFacts
 from harness.trace.trace import tracing
 from harness.trace.watcher import Accesses
 
@@ -47,12 +46,8 @@ Tree = tuple[Side, str]
 """A side, and the settings that its build depends on."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is at a path. facts: change with it. content: a hash of a file, the target of a link; "" of all else."""
-
-    facts: tuple[int | str, ...] = ()
-    content: str = ""
+_Known = tuple[tuple[int | str, ...], str]
+"""What is at a path: facts that change with it, and its content: a file's hash, a link's target, "" of all else."""
 
 
 def tree_of(step: BuildStep | ExecutionStep) -> Tree:
@@ -78,7 +73,7 @@ class Outside:
         self._benchmarks = benchmarks
         self._begun = begun
         self._met: dict[tuple[str, Tree], list[str]] = {}
-        self._facts = Facts(timeless=True)
+        self._facts = FileFacts(timeless=True)
         self._known: dict[str, _Known] = {}
         """By absolute path, or by the tool and the name of an image."""
         self._left: dict[Tree, dict[str, str]] = {}
@@ -135,10 +130,10 @@ class Outside:
             met = [path for path in found if path[0] != "/" or self._is_suspect(path, since, started, passed)]
             # what is there says more than what was looked for in vain
             self._met[place] = sorted(met, key=os.path.lexists, reverse=True)
-            self._known |= dict.fromkeys(self._met[place], _Known())
+            self._known |= dict.fromkeys(self._met[place], ((), ""))
         self.look()
         if last is not None:
-            self._left[tree_of(last)] = {path: known.content for path, known in self._known.items()}
+            self._left[tree_of(last)] = {path: content for path, (_, content) in self._known.items()}
             self._writers = dict.fromkeys(self._known, last)
         return next(iter(self._known), None)
 
@@ -150,12 +145,12 @@ class Outside:
     def built(self, step: BuildStep) -> None:
         """Note what a build has left; what it did not touch is as it left it only if it was the first to be asked."""
         left = self._left.setdefault(tree_of(step), {})
-        for path, before in list(self._known.items()):
-            now = self._see(path)
-            if now.facts != before.facts:
-                left[path] = now.content
+        for path, (before, _) in list(self._known.items()):
+            now, content = self._see(path)
+            if now != before:
+                left[path] = content
                 self._writers[path] = step
-            left.setdefault(path, now.content)
+            left.setdefault(path, content)
 
     def differs(self, step: ExecutionStep) -> Failure | None:
         """Return the failure of a benchmark that would meet what the build of another tree has left."""
@@ -165,7 +160,7 @@ class Outside:
             if path not in self._writers or (owner := tree_of(self._writers[path])) == tree:
                 continue
             # nobody but builds tags images, and to ask takes long
-            now = (self._known[path] if not path.startswith("/") else self._see(path)).content
+            _, now = self._known[path] if not path.startswith("/") else self._see(path)
             # what neither has left there is a benchmark's, or another program's
             if now != left.get(path, now) and now == self._left[owner][path]:
                 found.append(path)
@@ -187,19 +182,19 @@ class Outside:
         if not path.startswith("/"):
             tool, _, name = path.split(" ")
             image = _image(tool, name)
-            self._known[path] = _Known((image,), image)
+            self._known[path] = (image,), image
             return self._known[path]
         facts: tuple[int | str, ...] = ()
         with suppress(OSError):
             found = os.lstat(path)
             mode = found.st_mode
             facts = (mode, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-            if facts != self._known[path].facts:
+            if facts != self._known[path][0]:
                 self._facts.until = time.monotonic() + SECONDS
                 fact = self._facts.of(path, found, (found.st_uid, found.st_gid))
-                self._known[path] = _Known(facts, f"{stat.S_IFMT(mode)} {fact.content}" if fact.content else "")
+                self._known[path] = facts, f"{stat.S_IFMT(mode)} {fact.content}" if fact.content else ""
             return self._known[path]
-        self._known[path] = _Known(facts)
+        self._known[path] = facts, ""
         return self._known[path]
 
     def _is_suspect(self, path: str, since: int, started: int, passed: set[str]) -> bool:

@@ -30,7 +30,7 @@ from harness.instruments.protocol import OUTPUT, Unusable
 from harness.instruments.values import regular
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.proof import (
-    Ground,
+    ProofGround,
     State,
     apart,
     changed_outside,
@@ -42,7 +42,7 @@ from harness.loop.proof import (
 )
 from harness.loop.schedule import ExecutionStep, Pair
 from harness.sandbox.sandbox import outputs
-from harness.source.differences import Facts, differences
+from harness.source.differences import FileFacts, differences
 from harness.trace.trace import Trace, Tracer, tracing
 from harness.trace.watcher import Accesses
 
@@ -85,7 +85,7 @@ class Probe:
         """By benchmark, what holds as far as it is known."""
         self._left: dict[str, Mapping[Side, Mapping[str, State]]] = {}
         """By benchmark, how each side left what it met."""
-        self._stood: Ground | None = None
+        self._stood: ProofGround | None = None
 
     @property
     def seconds(self) -> float:
@@ -110,7 +110,7 @@ class Probe:
             name, found = pair["base"].benchmark, one.examined(ground)
             self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
             self.cut |= {(pair[side].benchmark, side) for side in one.cut}
-            self._stood = ground if isinstance(ground, Ground) else None
+            self._stood = ground if isinstance(ground, ProofGround) else None
             if isinstance(found, Same):
                 self.proved[name] = found
                 self._left[name] = one.left
@@ -137,7 +137,7 @@ class Probe:
                 del self.proved[name]
         return found
 
-    def _broken(self, name: str, ground: Ground) -> Unproved | None:
+    def _broken(self, name: str, ground: ProofGround) -> Unproved | None:
         sandbox = self._executions.conditions.sandbox
         roots, homes = self._standing.roots(), sandbox.homes()
         known = self._left[name]
@@ -153,7 +153,7 @@ class Probe:
         changed = sorted(differences(roots, ground.facts).paths) if roots and not known else []
         return Unproved(kind="changed", path=changed[0]) if changed else None
 
-    def _ground(self, seconds: float) -> Ground | Unproved:
+    def _ground(self, seconds: float) -> ProofGround | Unproved:
         """Compare both trees, in half of some seconds at most; or say why no proof can stand on them."""
         if self._off is not None:
             return Unproved(kind=self._off)
@@ -165,12 +165,12 @@ class Probe:
         try:
             since = int(min(self._begun, self._standing.since()))
             home = conditions.sandbox.environment("base").get("HOME") if conditions.sandbox.homes() else None
-            facts = Facts(time.monotonic() + seconds / 2)
+            facts = FileFacts(time.monotonic() + seconds / 2)
             found, committed = differences(roots, facts), self._standing.committed()
             facts.until = time.monotonic() + seconds
             sources = tuple(sorted(found.paths & committed))
             home_path = None if home is None else Path(home)
-            return Ground(found, sources, self._standing.root(), own, self._begun, since, facts, home_path)
+            return ProofGround(found, sources, self._standing.root(), own, self._begun, since, facts, home_path)
         except TimeoutError:
             return Unproved(kind="too-long", seconds=seconds / 2)
         except (OSError, SourceError):
@@ -203,9 +203,9 @@ class _One:
         self.cut: set[Side] = set()
         self.left: dict[Side, Mapping[str, State]] = {}
 
-    def examined(self, stands_on: Ground | Unproved) -> Probed:
+    def examined(self, stands_on: ProofGround | Unproved) -> Probed:
         """Execute what must be, and tell what it told."""
-        ground, known = (stands_on, None) if isinstance(stands_on, Ground) else (None, stands_on)
+        ground, known = (stands_on, None) if isinstance(stands_on, ProofGround) else (None, stands_on)
         if ground is not None:
             base, head = (self._benchmarks[side] for side in SIDES)
             recipes = self._executions.conditions.recipes
@@ -241,7 +241,7 @@ class _One:
     def _stand(self, side: Side) -> Path:
         return self._standing.directory(side, self._pair[side].building)
 
-    def _execute(self, side: Side, ground: Ground | None) -> Unproved | Failure | None:
+    def _execute(self, side: Side, ground: ProofGround | None) -> Unproved | Failure | None:
         """Execute one side; ground: of a proof that is still possible."""
         benchmark, directory = self._benchmarks[side], self._stand(side)
         # what the seed moves must not differ
@@ -287,7 +287,7 @@ class _One:
 
     def _traced(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, output: _Output | None,
-        ground: Ground | None, tracer: Tracer,
+        ground: ProofGround | None, tracer: Tracer,
     ) -> tuple[Unmeasured, Accesses | None]:  # fmt: skip
         with ExitStack() as stack:
             trace: Trace | None = None

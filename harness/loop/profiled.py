@@ -19,7 +19,7 @@ from gate.units import Duration
 from harness.loop.execution import Executions
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError, DeadlineError, deadline
-from harness.profilers.profiler import Absent, Costs, Found, Profiler, Subject, counted, fold
+from harness.profilers.profiler import Absent, Costs, Profiler, Tool, Workload, counted, fold
 
 _DETAIL = 500
 _LEAST = 10.0
@@ -30,7 +30,7 @@ Making = Callable[[int | None, Budget], Executions]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedProfile:
     """A benchmark to be profiled.
 
     name: of the case, of a suite that of its line. steps: of each side; head's execution has the seed of base's.
@@ -47,7 +47,7 @@ class Wanted:
     session: int = 0
     factors: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    def subject(self, side: Side, executions: Executions) -> Subject:
+    def subject(self, side: Side, executions: Executions) -> Workload:
         """Return what a profiler is asked of."""
         benchmark = self.benchmarks[side]
         # a profiled execution is longer, and its warm-up tells nothing
@@ -58,11 +58,11 @@ class Wanted:
         environment = executions.conditions.recipes[side].environment
         whole = benchmark.measured.suite or benchmark.instrument == "values"
         once = self.execution if whole else self.seconds
-        return Subject(benchmark, line, self.seconds, once, self.directories(side), environment)
+        return Workload(benchmark, line, self.seconds, once, self.directories(side), environment)
 
 
 def profiled(
-    wanted: Wanted, profilers: Sequence[Profiler], making: Making, budget: Budget,
+    wanted: WantedProfile, profilers: Sequence[Profiler], making: Making, budget: Budget,
     caller: Mapping[str, str] = os.environ,
 ) -> Iterator[Profile | Unprofiled]:  # fmt: skip
     """Profile a benchmark on both sides, by the first profiler that fits, is there, and is done in time.
@@ -103,7 +103,9 @@ def profiled(
     yield msgspec.structs.replace(why, seconds=time.monotonic() - begin)
 
 
-def _side(wanted: Wanted, side: Side, profiler: Profiler, found: Found, count: int, executions: Executions) -> Profile:
+def _side(
+    wanted: WantedProfile, side: Side, profiler: Profiler, found: Tool, count: int, executions: Executions
+) -> Profile:
     """Profile some executions of one side; raises what _UNREADABLE names, and BudgetEndedError."""
     subject, first = wanted.subject(side, executions), wanted.steps["base"]
     step = replace(wanted.steps[side], seed=first.seed, padding=first.padding)
@@ -129,7 +131,9 @@ def _side(wanted: Wanted, side: Side, profiler: Profiler, found: Found, count: i
     )  # fmt: skip
 
 
-def _unprofiled(wanted: Wanted, kind: str, profiler: str = "", *, install: str = "", detail: str = "") -> Unprofiled:
+def _unprofiled(
+    wanted: WantedProfile, kind: str, profiler: str = "", *, install: str = "", detail: str = ""
+) -> Unprofiled:
     return Unprofiled(
         benchmark=wanted.name, session=wanted.session, factors=wanted.factors, kind=kind, profiler=profiler,
         install=install, detail=detail.strip()[-_DETAIL:],

@@ -13,7 +13,7 @@ from pathlib import Path
 from gate.config.types import Benchmark
 from gate.model import Side, Unproved
 from harness.build.conditions import Recipe
-from harness.source.differences import Differences, Facts, differences, listing
+from harness.source.differences import Differences, FileFacts, differences, listing
 from harness.trace.watcher import Accesses
 
 _SIDE = "PERFGATE_SIDE"
@@ -23,7 +23,7 @@ _SHARED = "/dev/shm/"  # noqa: S108  # a place that is looked for, not used
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ProofGround:
     """What a proof stands on.
 
     differences: between both trees. sources: paths of those that a commit holds, in order. root: where both stand by
@@ -39,7 +39,7 @@ class Ground:
     own: tuple[Path, ...]
     begun: int
     since: int
-    facts: Facts
+    facts: FileFacts
     home: Path | None
 
     def inner(self, path: str) -> str | None:
@@ -79,7 +79,7 @@ def apart(base: Benchmark, head: Benchmark, recipes: tuple[Recipe, Recipe]) -> U
     return None
 
 
-def program_differs(benchmark: Benchmark, directory: Path, ground: Ground) -> Unproved | None:
+def program_differs(benchmark: Benchmark, directory: Path, ground: ProofGround) -> Unproved | None:
     """Return whether the program of a command differs, which needs no execution to be seen; None: it does not."""
     if isinstance(benchmark.command, str) or not benchmark.command or "/" not in benchmark.command[0]:
         return None
@@ -87,7 +87,7 @@ def program_differs(benchmark: Benchmark, directory: Path, ground: Ground) -> Un
     return Unproved(kind="changed", path=inner) if inner in ground.differences.paths else None
 
 
-def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
+def doubt(accesses: Accesses, ground: ProofGround) -> Unproved | None:
     """Return why a benchmark that did this on one side may differ on the other; None: it cannot."""
     known = differing(accesses, ground)
     if known is not None:
@@ -113,7 +113,7 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     return None
 
 
-def differing(accesses: Accesses, ground: Ground) -> Unproved | None:
+def differing(accesses: Accesses, ground: ProofGround) -> Unproved | None:
     """Find what was met in the tree and differs between the sides; accesses: also of what still runs."""
     found = ground.differences
     # what is written anew needs a place, whatever was in it
@@ -152,7 +152,11 @@ def _state(path: str, *, listed: bool) -> State:
 
 
 def compared(
-    accesses: Accesses, place: Path, roots: Mapping[Side, Path], facts: Facts, known: Mapping[Side, Mapping[str, State]]
+    accesses: Accesses,
+    place: Path,
+    roots: Mapping[Side, Path],
+    facts: FileFacts,
+    known: Mapping[Side, Mapping[str, State]],
 ) -> Unproved | None:
     """Find what was met below a place where both sides stand by turns, and differs between them now.
 
@@ -182,7 +186,7 @@ def compared(
 
 
 def changed_outside(
-    ground: Ground, known: Mapping[str, State], accesses: Accesses, sees: Callable[[str], str]
+    ground: ProofGround, known: Mapping[str, State], accesses: Accesses, sees: Callable[[str], str]
 ) -> Unproved | None:
     """Find what was met outside both trees and is no longer in the state that it was left in; sees: as in states."""
     stand = [f"{place}/" for place in (ground.root, ground.home) if place is not None]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TypeVar, overload
 
 from gate.config.study import Setting
-from gate.config.treatments import Planned
+from gate.config.treatments import PlannedTreatment
 from gate.model import SIDES, Layouts, Side
 from gate.model.case import canonical
 from harness.process.execute import MAX_PADDING
@@ -92,7 +92,7 @@ def _of(side: Side, layouts: Layouts) -> tuple[str, ...]:
 
 
 def execution_step(
-    benchmark: str, side: Side, build: int, execution: int, order: int, seed: int, planned: Planned | None,
+    benchmark: str, side: Side, build: int, execution: int, order: int, seed: int, planned: PlannedTreatment | None,
     layouts: Layouts = "common",
 ) -> ExecutionStep:  # fmt: skip
     """Lay out one execution; seed: of the run. Where layouts are common, both sides of one number are alike."""
@@ -219,7 +219,7 @@ def _turns(numbers: range, first: int, seed: int, name: str) -> list[tuple[Side,
 
 
 def design_schedule(
-    benchmarks: Sequence[str], planned: Sequence[Planned], shares: Sequence[int], seed: int,
+    benchmarks: Sequence[str], planned: Sequence[PlannedTreatment], shares: Sequence[int], seed: int,
     single: Collection[str] = frozenset(),
 ) -> tuple[Round, ...]:  # fmt: skip
     """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -24,7 +23,7 @@ from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, launched
 from harness.loop.execution import Attempt, Executed, Executions, too_long
 from harness.loop.schedule import ExecutionStep, Pair, Round
 from harness.process.budget import Budget, BudgetEndedError
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 from harness.service.service import Living
 
@@ -145,7 +144,7 @@ class Turns:
             found.append(Executed([], [made.failure(attempt, why, own)], own))
         return found
 
-    def _executed(self, attempt: Attempt, outcome: Outcome, starts: Sequence[Start], own: float) -> Executed:
+    def _executed(self, attempt: Attempt, outcome: ProcessEnd, starts: Sequence[Start], own: float) -> Executed:
         """Record the last of some starts of a side; those before it warmed up."""
         *dropped, start = starts
         metrics = {
@@ -169,13 +168,6 @@ _QUICK = 0.5
 """Seconds of an execution of one value below which it is tried twice."""
 _ROOM = 0.05
 """Of the budget that is left, what trying one benchmark may take."""
-
-
-class Cost(NamedTuple):
-    """Seconds that starting an execution takes, and one of its values."""
-
-    starting: float
-    value: float
 
 
 class Lengths:
@@ -234,12 +226,12 @@ class Lengths:
         budget, plan = self._executions.conditions.budget, self._plan
         command = declared(self._benchmarks["base"][pair["base"].benchmark].instrument).any_command
         most = OF_COMMAND if command else OF_TIME
-        costs: list[Cost] = []
+        costs: list[tuple[float, float]] = []
         try:
             # so short a time may be another program's
             while not costs or (len(costs) == 1 and sum(costs[0]) < _QUICK):
                 cost = self._cost(pair, begin, budget)
-                if cost is None or fewest(cost, plan, most) == plan.iterations:
+                if cost is None or fewest(*cost, plan, most) == plan.iterations:
                     return None
                 costs.append(cost)
         except BudgetEndedError as ended:
@@ -249,17 +241,17 @@ class Lengths:
         finally:
             # what a service has answered on one side it has not on the other
             self._executions.companions.stop_builds()
-        few, cost = max((fewest(each, plan, most), each) for each in costs)
+        few, (starting, value) = max((fewest(*each, plan, most), each) for each in costs)
         return Turn(
             benchmark=pair["base"].benchmark,
             session=self._executions.conditions.session,
             executions=plan.executions * plan.iterations // few,
             iterations=few,
-            starting=max(0.0, cost.starting) / (cost.starting + few * cost.value),
+            starting=max(0.0, starting) / (starting + few * value),
         )
 
-    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Cost | None:
-        """Return what starting and a value take; None: one failed, gave another number of values, or takes long.
+    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> tuple[float, float] | None:
+        """Return the seconds that starting and a value take; None: one failed, gave too few values, or takes long.
 
         Of both sides the shorter time counts, since other programs only add to it.
         """
@@ -279,21 +271,22 @@ class Lengths:
                 return None
             took[values] = min(seconds, took.get(values, seconds))
         value = (took[several] - took[1]) / (several - 1)
-        return Cost(took[1] - value, value)
+        return took[1] - value, value
 
 
-def fewest(cost: Cost, plan: Plan, most: float) -> int:
+def fewest(starting: float, value: float, plan: Plan, most: float) -> int:
     """Return the fewest values of an execution of which starting takes at most a share; if there are none, as planned.
 
     So it is too where starting seems to take less than nothing by more than that share: other programs disturb.
 
-    plan: whose values a build are divided without a rest. most: the share of the seconds.
+    starting, value: seconds that starting takes, and one value. plan: whose values a build are divided without a rest.
+    most: the share of the seconds.
     """
     whole = plan.executions * plan.iterations
-    if cost.starting < -most * cost.value:
+    if starting < -most * value:
         return plan.iterations
     found = (few for few in range(1, plan.iterations) if whole % few == 0)
-    return next((few for few in found if cost.starting <= most * (cost.starting + few * cost.value)), plan.iterations)
+    return next((few for few in found if starting <= most * (starting + few * value)), plan.iterations)
 
 
 def _warms_machine(benchmark: Benchmark) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from gate.model import Aside, Execution, Phase
-from harness.process.execute import Command, Executor, Outcome, no_complaint
+from harness.process.execute import Command, Executor, ProcessEnd, no_complaint
 from harness.process.process_groups import Background
 
 
@@ -111,7 +111,7 @@ class BoundedExecutor:
         self._executor = executor
         self._budget = budget
 
-    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> ProcessEnd:
         """Run a command for at most what is left of the budget.
 
         Raises:

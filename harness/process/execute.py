@@ -90,7 +90,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProcessEnd:
     """What became of a Command.
 
     status: "" when it exited with 0, else in words: "exit 1", "signal SIGSEGV", "time-out after 10m",
@@ -132,7 +132,7 @@ def no_complaint() -> str:
 class Executor(Protocol):
     """Starts processes; never raises for what a process did."""
 
-    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> ProcessEnd:
         """Start a process, wait for it, and end what is left of it.
 
         complaint: asked several times a second, and once more when the process has ended; a text that is not empty
@@ -168,7 +168,7 @@ class ProcessExecutor:
         self._paces = [Pace(os.getpid())]
         """Of what starts commands."""
 
-    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> ProcessEnd:
         """Start a process and wait for it.
 
         Raises:
@@ -195,7 +195,7 @@ class ProcessExecutor:
                 process = self._start(command, output.fileno(), errors.fileno(), server)
             except StartError as error:
                 taken = time.perf_counter() - begin
-                return Outcome(str(error), started, taken, "", begun=False, absent=error.absent)
+                return ProcessEnd(str(error), started, taken, "", begun=False, absent=error.absent)
             try:
 
                 def again() -> str:
@@ -212,9 +212,9 @@ class ProcessExecutor:
             status = status or complaint() or self._paced(command)
             told = last(errors.fileno())
             if status:
-                return Outcome(status, started, seconds, told, timed_out=late)
+                return ProcessEnd(status, started, seconds, told, timed_out=late)
             code = process.wait()
-            return Outcome(exit_status(code), started, seconds, told, code if code > 0 else None)
+            return ProcessEnd(exit_status(code), started, seconds, told, code if code > 0 else None)
 
     def start(self, command: Command, log: Path) -> Background:
         """Start a process in the background.

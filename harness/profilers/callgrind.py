@@ -238,11 +238,11 @@ class Callgrind(profiler.Profiler):
     name = "callgrind"
     rank = 20
 
-    def fits(self, subject: profiler.Subject) -> bool:
+    def fits(self, subject: profiler.Workload) -> bool:
         """Return whether the command is a native program, or a Google Benchmark; Go's own threads valgrind breaks."""
         return is_native(subject, go=False)
 
-    def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
+    def find(self, caller: Mapping[str, str]) -> profiler.Tool | profiler.Absent:
         """Look for valgrind and try it."""
         path = find_program("valgrind", caller)
         if path is None:
@@ -251,9 +251,9 @@ class Callgrind(profiler.Profiler):
         found = find_callgrind(caller)
         if isinstance(found, str):
             return profiler.Absent("", found)
-        return profiler.Found(path, f"valgrind {found.version}")
+        return profiler.Tool(path, f"valgrind {found.version}")
 
-    def effort(self, subject: profiler.Subject) -> profiler.Effort:
+    def effort(self, subject: profiler.Workload) -> profiler.Effort:
         """Execute once: the count is the same each time."""
         if subject.benchmark.measured.suite:
             return profiler.Effort(1, _SLOWER * _SECONDS, 1)
@@ -261,7 +261,7 @@ class Callgrind(profiler.Profiler):
         slower = 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER
         return profiler.Effort(1, slower * subject.once, 1)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:
         """Start the command under callgrind, with all that it starts."""
         files = (
             f"--callgrind-out-file={escaped(context.scratch / PROFILE)}.%p",
@@ -279,7 +279,7 @@ class Callgrind(profiler.Profiler):
             environment={"PYTHONHASHSEED": "0"} | command.environment,
         )
 
-    def afterwards(self, subject: profiler.Subject, context: Context, command: Command) -> Iterator[Command]:
+    def afterwards(self, subject: profiler.Workload, context: Context, command: Command) -> Iterator[Command]:
         """Ask addr2line which functions are inlined where, in each program of the tree."""
         program = find_program("addr2line", command.environment)
         if program is None:
@@ -302,7 +302,7 @@ class Callgrind(profiler.Profiler):
                 command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=profiler.MOST_OUTPUT
             )
 
-    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
+    def read(self, subject: profiler.Workload, context: Context) -> profiler.Costs:  # noqa: ARG002
         """Read the profiles of all processes. Raises OutputError: there is none, or one is cut off."""
         found: dict[str, _Chains] = {}
         for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
@@ -315,7 +315,7 @@ class Callgrind(profiler.Profiler):
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
 
-    def sampled(self, subject: profiler.Subject, executions: list[profiler.Costs]) -> profiler.Sampled:  # noqa: ARG002
+    def sampled(self, subject: profiler.Workload, executions: list[profiler.Costs]) -> profiler.Sampled:  # noqa: ARG002
         """Take the only execution."""
         only = executions[0]
         calls = only.calls if isinstance(only, Counted) else None

@@ -40,11 +40,11 @@ class Perf(profiler.Profiler):
     nothing = "perf sampled nothing: too short, or not allowed to"
     rank = 30
 
-    def fits(self, subject: profiler.Subject) -> bool:
+    def fits(self, subject: profiler.Workload) -> bool:
         """Return whether the command is a native program, Go's included."""
         return is_native(subject, go=True) and not subject.benchmark.measured.suite
 
-    def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
+    def find(self, caller: Mapping[str, str]) -> profiler.Tool | profiler.Absent:
         """Look for perf, and for an event that it can sample here."""
         path = find_program("perf", caller)
         if path is None:
@@ -54,17 +54,17 @@ class Perf(profiler.Profiler):
             with tempfile.TemporaryDirectory() as folder:
                 call = (path, "record", "-q", "-e", _EVENT, "-o", str(Path(folder) / _DATA), "--", "true")
                 if ask(call, caller).returncode == 0:
-                    return profiler.Found(path, f"perf {version[-1]}"[:80])
+                    return profiler.Tool(path, f"perf {version[-1]}"[:80])
         except (OSError, subprocess.TimeoutExpired) as error:
             return profiler.Absent("", str(error))
         return profiler.Absent("", _NO_COUNTERS)
 
-    def effort(self, subject: profiler.Subject) -> profiler.Effort:
+    def effort(self, subject: profiler.Workload) -> profiler.Effort:
         """Execute for six seconds."""
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
         return profiler.Effort(executions, 3 * executions * subject.once, 1)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:
         """Record, and read what was recorded in the same sandbox: what a program can change is not read outside."""
         data, stacks = context.scratch / _DATA, context.scratch / _STACKS
         program = subject.program
@@ -75,7 +75,7 @@ class Perf(profiler.Profiler):
         text = f'{record} -- "$@"; code=$?; {script} > {shlex.quote(str(stacks))} 2> /dev/null; exit $code'
         return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
 
-    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
+    def read(self, subject: profiler.Workload, context: Context) -> profiler.Costs:  # noqa: ARG002
         """Read the stacks. Raises OutputError: it is not what perf script writes."""
         periods = parse(read_regular(context.scratch / _STACKS, profiler.MOST_OUTPUT) or b"")
         return {stack: period / 1e9 for stack, period in periods.items()}

@@ -29,15 +29,15 @@ class Pprof(profiler.Profiler):
     name = "pprof"
     rank = 10
 
-    def fits(self, subject: profiler.Subject) -> bool:
+    def fits(self, subject: profiler.Workload) -> bool:
         """Return whether `go test` or a test binary runs."""
         return subject.benchmark.instrument == "go"
 
-    def effort(self, subject: profiler.Subject) -> profiler.Effort:  # noqa: ARG002
+    def effort(self, subject: profiler.Workload) -> profiler.Effort:  # noqa: ARG002
         """Run once: -benchtime gives the loop its time."""
         return profiler.Effort(1, 1.5 * _SECONDS, 1)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Run one benchmark, with a count of operations that is the same on both sides."""
         go_test = is_go_test(subject.words)
         dash = "-" if go_test else "-test."
@@ -52,19 +52,19 @@ class Pprof(profiler.Profiler):
             options.append(f"-o={context.scratch / 'perfgate.test'}")
         return replace(command, argv=profiler.with_options(subject, command, tuple(options)))
 
-    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
+    def read(self, subject: profiler.Workload, context: Context) -> profiler.Costs:  # noqa: ARG002
         """Read the profile. Raises OutputError: there is none, or it is not one."""
         data = read_regular(context.scratch / _PROFILE, profiler.MOST_OUTPUT)
         if not data:
             raise OutputError("the test binary wrote no profile: several packages, or a TestMain that does not return")
         return parse(data, Places(context.directory))
 
-    def sampled(self, subject: profiler.Subject, executions: list[profiler.Costs]) -> profiler.Sampled:
+    def sampled(self, subject: profiler.Workload, executions: list[profiler.Costs]) -> profiler.Sampled:
         """Take the only execution."""
         return profiler.Sampled(executions[0], "s", float(operations(subject)))
 
 
-def operations(subject: profiler.Subject) -> int:
+def operations(subject: profiler.Workload) -> int:
     """Return how many operations are profiled: both sides do the same."""
     return max(1, min(_MOST, math.ceil(_SECONDS / max(subject.seconds, 1e-9))))
 

@@ -28,7 +28,7 @@ MOST_OUTPUT = 1 << 29
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Workload:
     """A benchmark on one side, to be profiled."""
 
     benchmark: Benchmark
@@ -83,7 +83,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Tool:
     """A profiler's tool on this host."""
 
     path: str
@@ -122,23 +122,23 @@ class Profiler:
     nothing = "nothing was sampled"
     """Why that may be, in words."""
 
-    def fits(self, subject: Subject) -> bool:
+    def fits(self, subject: Workload) -> bool:
         """Return whether it sees the functions of a benchmark's program."""
         raise NotImplementedError
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of those that look
+    def find(self, caller: Mapping[str, str]) -> Tool | Absent:  # noqa: ARG002  # of those that look
         """Look for its tool with the caller's environment; one that needs none is always there."""
-        return Found("", "")
+        return Tool("", "")
 
-    def effort(self, subject: Subject) -> Effort:
+    def effort(self, subject: Workload) -> Effort:
         """Return how much work is enough, the same for both sides."""
         raise NotImplementedError
 
-    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+    def wrap(self, found: Tool, subject: Workload, context: Context, command: Command) -> Command:
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
         raise NotImplementedError
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+    def afterwards(self, subject: Workload, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
         """Return what is run behind an execution, in the sandbox of its command, to read what it left.
 
         Raises:
@@ -146,11 +146,11 @@ class Profiler:
         """
         yield from ()
 
-    def read(self, subject: Subject, context: Context) -> Costs:
+    def read(self, subject: Workload, context: Context) -> Costs:
         """Read what it wrote of one execution. Raises OutputError: it is not what it writes, or there is none."""
         raise NotImplementedError
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of those that count
+    def sampled(self, subject: Workload, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of those that count
         """Make one profile of the executions of a side: their mean, stack by stack.
 
         Raises:
@@ -165,7 +165,7 @@ class Profiler:
         return Sampled(found, "s")
 
 
-def with_options(subject: Subject, command: Command, options: tuple[str, ...]) -> tuple[str, ...]:
+def with_options(subject: Workload, command: Command, options: tuple[str, ...]) -> tuple[str, ...]:
     """Add options at the end of a command, within the shell's text where it has one."""
     if isinstance(subject.benchmark.command, str) and command.argv[:2] == SHELL:
         return (*SHELL, f"{command.argv[-1].rstrip()} {shlex.join(options)}")
@@ -251,7 +251,7 @@ def plain_name(name: str) -> str:
     return name
 
 
-def is_native(subject: Subject, *, go: bool) -> bool:
+def is_native(subject: Workload, *, go: bool) -> bool:
     """Return whether a command starts a native program, of a suite one of Google Benchmark; go: one of Go's counts."""
     benchmark = subject.benchmark
     if benchmark.measured.suite:

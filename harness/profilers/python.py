@@ -39,21 +39,21 @@ class Python(profiler.Profiler):
     nothing = "nothing was sampled: too short, or an interpreter that ignores PYTHONPATH (-I, -E)"
     rank = 10
 
-    def fits(self, subject: profiler.Subject) -> bool:
+    def fits(self, subject: profiler.Workload) -> bool:
         """Return whether the command starts Python, by its name or its first line."""
         if subject.benchmark.measured.suite:
             return subject.benchmark.instrument in _SUITES
         first = beginning(subject.program, 200).split(b"\n", 1)[0] if subject.program is not None else b""
         return subject.names(_INTERPRETER) or bool(re.match(rb"#!.*\b(?:python|pypy)", first))
 
-    def effort(self, subject: profiler.Subject) -> profiler.Effort:
+    def effort(self, subject: profiler.Workload) -> profiler.Effort:
         """Execute for ten seconds, a suite once."""
         if subject.benchmark.measured.suite:
             return profiler.Effort(1, 2 * (subject.once + _SECONDS))
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
         return profiler.Effort(executions, 2 * executions * subject.once)
 
-    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
+    def wrap(self, found: profiler.Tool, subject: profiler.Workload, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Put the sampler before everything that the interpreter finds."""
         samples = context.scratch / _SAMPLES
         samples.mkdir()
@@ -65,7 +65,7 @@ class Python(profiler.Profiler):
             environment={**command.environment, **added, "PERFGATE_SAMPLES": str(samples)},
         )
 
-    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:
+    def read(self, subject: profiler.Workload, context: Context) -> profiler.Costs:
         """Add up what all processes wrote. Raises OutputError: a file is not the sampler's."""
         places = Places(context.directory)
         found: dict[tuple[Frame, ...], float] = defaultdict(float)
@@ -109,7 +109,7 @@ def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
     return found
 
 
-def _options(subject: profiler.Subject) -> tuple[str, ...]:
+def _options(subject: profiler.Workload) -> tuple[str, ...]:
     """Return what makes a suite run one benchmark, the same number of times on both sides."""
     benchmark = subject.benchmark
     if benchmark.instrument == "pytest-benchmark":

@@ -26,7 +26,7 @@ _EVERY = "+refs/heads/*:refs/remotes/origin/*"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SideSource:
     """One side: the commit as reports name it, and the revision that is checked out.
 
     revision is commit.sha, or the commit that perfgate made of the working tree or with overlaid paths.
@@ -40,12 +40,12 @@ class Source:
 class Sources:
     """Both sides, and how they were chosen."""
 
-    base: Source
-    head: Source
+    base: SideSource
+    head: SideSource
     choice: Choice
     warnings: tuple[AnyWarning, ...]
 
-    def of(self, side: Side) -> Source:
+    def of(self, side: Side) -> SideSource:
         """Give one side."""
         return self.base if side == "base" else self.head
 
@@ -81,7 +81,7 @@ def resolve(
     return Sources(start, end, Choice(given(start.commit.ref or base), of_head), tuple(warnings))
 
 
-def _checkout(repository: Repository, leave_out: Collection[str], warnings: list[AnyWarning]) -> tuple[Source, How]:
+def _checkout(repository: Repository, leave_out: Collection[str], warnings: list[AnyWarning]) -> tuple[SideSource, How]:
     """Take the checkout as it is: the last commit, with tracked changes and untracked files that are not ignored.
 
     They go through a temporary index into perfgate's own store, as a commit that no branch sees.
@@ -95,7 +95,7 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
     sha = repository.git.line("rev-parse", "--verify", "HEAD^{commit}")
     branch = repository.git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
     where = f"on {branch}" if branch else f"at the detached {sha[:12]}"
-    last = Source(Commit(ref=branch or "HEAD", sha=sha), sha), How(f"the last commit {where}")
+    last = SideSource(Commit(ref=branch or "HEAD", sha=sha), sha), How(f"the last commit {where}")
     git = repository.store.reading_files
     listing = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
     status = git.entries("status", *listing)
@@ -138,10 +138,10 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
     changes = repository.git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision)
     count = plural(len(changes), "file") + (f", {len(untracked)} untracked" if untracked else "")
     commit = Commit(ref=branch or "HEAD", sha=sha, dirty=True, tree=tree)
-    return Source(commit, revision), How(f"the working tree {where} with uncommitted changes ({count})")
+    return SideSource(commit, revision), How(f"the working tree {where} with uncommitted changes ({count})")
 
 
-def find(repository: Repository, ref: str, option: str) -> Source:
+def find(repository: Repository, ref: str, option: str) -> SideSource:
     """Find the commit of a ref; a branch that only the remote has is found there.
 
     Raises:
@@ -154,7 +154,7 @@ def find(repository: Repository, ref: str, option: str) -> Source:
     for name in (ref, f"origin/{ref}"):
         sha = commit_of(git, name)
         if sha is not None:
-            return Source(Commit(ref=name, sha=sha), sha)
+            return SideSource(Commit(ref=name, sha=sha), sha)
     names = git.line("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
     near = difflib.get_close_matches(ref, names.splitlines(), n=3)
     similar = f"; similar names: {', '.join(near)}" if near else ""
@@ -187,14 +187,14 @@ def _narrow(repository: Repository) -> bool:
 
 
 def _default_base(
-    repository: Repository, head: Source, environment: Mapping[str, str], *, named: bool
-) -> tuple[Source, How]:
+    repository: Repository, head: SideSource, environment: Mapping[str, str], *, named: bool
+) -> tuple[SideSource, How]:
     git, sha = repository.git, head.commit.sha or "HEAD"
     if not named and _is_pull_merge(repository, sha, environment):
         parent = parents_of(git, sha)[0]
         _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
         name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
-        return Source(Commit(ref=name, sha=parent), parent), FIRST_PARENT
+        return SideSource(Commit(ref=name, sha=parent), parent), FIRST_PARENT
     names = default_branch(repository, environment)
     branch = names[0].removeprefix("origin/")
     here = not named and head.commit.ref == branch
@@ -215,7 +215,7 @@ def _default_base(
         config = repository.inside(CONFIG_FILE)
         # as `init` leaves it, a configuration that the commit lacks is no change to measure
         if not parents or changed != [config] or files_at(repository, sha, config):
-            return Source(Commit(ref="HEAD", sha=sha), sha), How(f"HEAD, because {why} and the tree has changes")
+            return SideSource(Commit(ref="HEAD", sha=sha), sha), How(f"HEAD, because {why} and the tree has changes")
     remote = names[0]
     pushed = common[remote]
     if pushed is not None and pushed != sha and remote != branch:
@@ -230,13 +230,13 @@ def _default_base(
         )
     _require(repository, parents[0], f"the commit before head ({parents[0][:12]})")
     before = Commit(ref=f"{head.commit.ref or 'HEAD'}~1", sha=parents[0])
-    return Source(before, parents[0]), How(f"the commit before head, because {why}")
+    return SideSource(before, parents[0]), How(f"the commit before head, because {why}")
 
 
-def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
+def _merge_base(repository: Repository, sha: str, branch: str) -> SideSource:
     """Name the merge base with a branch: as that branch where it is its tip."""
     tip = repository.git.line("rev-parse", "--verify", f"{branch}^{{commit}}")
-    return Source(Commit(ref=branch if tip == sha else f"merge base with {branch}", sha=sha), sha)
+    return SideSource(Commit(ref=branch if tip == sha else f"merge base with {branch}", sha=sha), sha)
 
 
 def _require(repository: Repository, sha: str, what: str) -> None:
@@ -284,7 +284,7 @@ class SamePinError(SourceError):
     """Head is the pin itself: nothing was merged since."""
 
 
-def default_tip(repository: Repository, environment: Mapping[str, str]) -> Source:
+def default_tip(repository: Repository, environment: Mapping[str, str]) -> SideSource:
     """Find the last commit of the default branch: of this checkout where it is on it, otherwise of the remote.
 
     It has the rules of a creep check, and is head unless another commit is named.
@@ -299,10 +299,10 @@ def default_tip(repository: Repository, environment: Mapping[str, str]) -> Sourc
     here = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD") == branch
     name = branch if here else names[0]
     sha = git.line("rev-parse", "--verify", f"{name}^{{commit}}")
-    return Source(Commit(ref=name, sha=sha), sha)
+    return SideSource(Commit(ref=name, sha=sha), sha)
 
 
-def pinned(repository: Repository, tip: Source, head: str | None, against: str, tags: str) -> tuple[Pin, Sources]:
+def pinned(repository: Repository, tip: SideSource, head: str | None, against: str, tags: str) -> tuple[Pin, Sources]:
     """Choose both sides of a creep check.
 
     head: a ref; None: the tip. against: a commit, a tag, or "latest-tag". tags: glob of the tags that count.
@@ -329,7 +329,7 @@ def pinned(repository: Repository, tip: Source, head: str | None, against: str, 
         raise SourceError(f"[creep] against: {error.why}") from None
     if start.commit.sha == sha:
         raise SamePinError(f"[creep]: {tag or against} is head itself ({sha[:12]}): nothing was merged since")
-    base = Source(Commit(ref=tag or against, sha=start.commit.sha), start.revision)
+    base = SideSource(Commit(ref=tag or against, sha=start.commit.sha), start.revision)
     count = None if repository.shallow else repository.git.maybe("rev-list", "--count", f"{base.revision}..{sha}")
     pin = Pin(against=against, tag=tag, sha=base.revision, commits=None if count is None else int(count))
     how = How(f"{against}, pinned by [creep]")

@@ -33,7 +33,7 @@ class Differences:
     hashes: Mapping[Side, str]
 
 
-class Fact(NamedTuple):
+class FileFact(NamedTuple):
     """Of a file or directory: its mode, the hash of a file or the target of a link, and what few have besides."""
 
     mode: int
@@ -41,7 +41,7 @@ class Fact(NamedTuple):
     rest: str
 
 
-class Facts:
+class FileFacts:
     """Looks at files, and reads none twice that did not change meanwhile.
 
     until: the moment, by time.monotonic(), after which nothing more is read. timeless: whether the header of compiled
@@ -53,7 +53,7 @@ class Facts:
         self._header = (lambda *_: b"") if timeless else _without_time
         self._known: dict[tuple[int, ...], str] = {}
 
-    def of(self, path: str, found: os.stat_result, owner: tuple[int, int]) -> Fact:
+    def of(self, path: str, found: os.stat_result, owner: tuple[int, int]) -> FileFact:
         """Look at a file; found: by lstat(2). owner: of the tree.
 
         Raises:
@@ -75,7 +75,7 @@ class Facts:
             content = self._content(path, found)
         elif stat.S_ISLNK(mode):
             content = os.readlink(path)  # noqa: PTH115  # the text of the link
-        return Fact(mode, content, "\0".join(rest))
+        return FileFact(mode, content, "\0".join(rest))
 
     def _content(self, path: str, found: os.stat_result) -> str:
         # the header of compiled Python depends on its source, too
@@ -101,7 +101,7 @@ class Facts:
         Raises:
             OSError: it takes too long, or cannot be looked at.
         """
-        found: list[Fact | None] = []
+        found: list[FileFact | None] = []
         for root in roots.values():
             path = f"{root}/{inner}"
             try:
@@ -121,13 +121,13 @@ def listing(directory: str) -> list[tuple[str, int]]:
         return []
 
 
-def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Differences:
+def differences(trees: Mapping[Side, Path], facts: FileFacts | None = None) -> Differences:
     """Compare the trees of base and head.
 
     Raises:
         OSError: a file cannot be read, or all of it takes too long.
     """
-    known = facts or Facts()
+    known = facts or FileFacts()
     found = {side: _looked_at(trees[side], known) for side in SIDES}
     (base, base_lists), (head, head_lists) = found.values()
     every = base.keys() | head.keys()
@@ -149,13 +149,13 @@ def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Diffe
     )
 
 
-def _mode(fact: Fact | None) -> tuple[int, str] | None:
+def _mode(fact: FileFact | None) -> tuple[int, str] | None:
     return None if fact is None else (fact.mode, fact.rest)
 
 
-def _looked_at(tree: Path, known: Facts) -> tuple[dict[str, Fact], dict[str, list[tuple[str, int]]]]:
+def _looked_at(tree: Path, known: FileFacts) -> tuple[dict[str, FileFact], dict[str, list[tuple[str, int]]]]:
     """Give facts by path, and by directory the names and kinds in it, in the system's order."""
-    facts: dict[str, Fact] = {}
+    facts: dict[str, FileFact] = {}
     lists: dict[str, list[tuple[str, int]]] = {}
     owner, pending = _owner(tree.stat()), [""]
     linked: dict[tuple[int, int], list[str]] = {}

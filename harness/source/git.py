@@ -56,7 +56,7 @@ _LONGEST = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GitAnswer:
     """What git answered: exit status, standard output, standard error (user info taken out of its URLs)."""
 
     status: int
@@ -90,7 +90,7 @@ class Git:
         """Give the same git with more variables."""
         return replace(self, environment={**self.environment, **environment})
 
-    def attempt(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> Answer:
+    def attempt(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> GitAnswer:
         """Run git and give its answer, whatever its exit status.
 
         Raises:
@@ -131,7 +131,7 @@ class Git:
             what = f"git {arguments[0]} was ended after {self.patience:g} s in {self.directory}"
             hangs = "does a filter of .gitattributes hang? See `git config --get-regexp filter`"
             raise SourceError(f"{what}: {hangs}") from None
-        answer = Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
+        answer = GitAnswer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
         if answer.status < 0 or (answer.status != 0 and _LACKS.search(answer.stderr)):
             why = f"signal {-answer.status}" if answer.status < 0 else answer.reason
             raise LackError(

@@ -62,7 +62,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """One file of a commit; mode as git writes it: 100644, 100755, 120000 (link), 160000 (submodule)."""
 
     mode: str
@@ -99,7 +99,7 @@ def find_repository(directory: Path) -> Repository:
     return Repository(top, prefix, store, common, shallow == "true", origins[-1] or None if origins else None)
 
 
-def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
+def files_at(repository: Repository, revision: str, *paths: str) -> list[TreeEntry]:
     """List what a commit holds at paths of the repository: one entry of a file, many of a directory, none if absent.
 
     paths: none for all files.
@@ -108,11 +108,11 @@ def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
     return [*map(entry, repository.git.entries("ls-tree", "-r", "-z", "--full-tree", revision, *where))]
 
 
-def entry(line: str) -> Entry:
+def entry(line: str) -> TreeEntry:
     """Read a line of `git ls-tree`."""
     facts, _, path = line.partition("\t")
     mode, _, object_ = facts.split(" ")
-    return Entry(mode, object_, path)
+    return TreeEntry(mode, object_, path)
 
 
 def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | None]:
@@ -128,7 +128,7 @@ def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | N
     return [_text(repository, revision, name, entries) for name in names]
 
 
-def _text(repository: Repository, revision: str, given: str, entries: list[Entry]) -> str | None:
+def _text(repository: Repository, revision: str, given: str, entries: list[TreeEntry]) -> str | None:
     name = given
     for _ in range(10):  # more links in a row are a circle
         entry = next((entry for entry in entries if entry.path == name), None)

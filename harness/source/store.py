@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.process.budget import Budget
-from harness.source.git import Answer, Git, settings
+from harness.source.git import Git, GitAnswer, settings
 from harness.source.workdir import WorkDirectory
 
 PATIENCE = 600.0
@@ -112,7 +112,7 @@ class Store:
         file.unlink(missing_ok=True)
         yield self.reading_files.seeing(GIT_INDEX_FILE=str(file))
 
-    def export(self, revision: str, tree: Path, *, skip_lfs: bool = False) -> Answer:
+    def export(self, revision: str, tree: Path, *, skip_lfs: bool = False) -> GitAnswer:
         """Write the files of a commit into an empty directory, and give git's answer.
 
         skip_lfs: pointers of git lfs stay pointers.
@@ -213,7 +213,7 @@ class Store:
         Git(self.work.path, {**_ISOLATED, **where}).run("init", "--quiet", "--template=", *(["--bare"] if bare else []))
 
 
-def lacking_file(answer: Answer) -> str | None:
+def lacking_file(answer: GitAnswer) -> str | None:
     """Return the file whose content git lfs neither had nor could download for an export; None for none."""
     found = _LACKING.search(answer.stderr)
     return found[1] if found else None

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from harness.errors import SourceError
 from harness.source.git import Git, git_of, without_userinfo
-from harness.source.repository import Entry, Repository, entry
+from harness.source.repository import Repository, TreeEntry, entry
 from harness.source.store import Store, lacking_file
-from harness.source.tracked import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ def of_checkout(repository: Repository) -> Owner:
     return Owner(repository.git, repository.origin or str(repository.git.directory), repository.common)
 
 
-def submodules_at(git: Git, revision: str) -> list[tuple[str, Entry]]:
+def submodules_at(git: Git, revision: str) -> list[tuple[str, TreeEntry]]:
     """List the links of a commit to others, each with the name that its .gitmodules gives it."""
     paths: dict[str, str] = {}
     named = git.attempt("config", "--blob", f"{revision}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
@@ -50,7 +49,7 @@ def submodules_at(git: Git, revision: str) -> list[tuple[str, Entry]]:
 
 def parts(
     store: Store, revision: str, owner: Owner, tree: Path | None = None, *, skip_lfs: bool = False, within: str = ""
-) -> list[Part]:
+) -> dict[str, str]:
     """Make the commits of a commit's submodules available, recursively, and name them as parts of its tree.
 
     One that git config turns off (submodule.NAME.update none, submodule.NAME.active false) stays empty, as in git.
@@ -61,33 +60,33 @@ def parts(
     Raises:
         SourceError: a submodule's commit is neither here nor at its URL.
     """
-    found = []
+    found: dict[str, str] = {}
     for name, submodule, url in _declared(store, revision, owner):
-        part = Part(f"{within}{submodule.path}/", submodule.object)
+        place, commit = f"{within}{submodule.path}/", submodule.object
         inner = _inner(owner, name, submodule.path, url)
         if (objects := inner.directory / "objects").is_dir():
             store.borrow(objects)
         problem = ""
-        if not store.has(part.revision):
-            problem = "it declares no URL" if url is None else store.fetch(url, part.revision)
+        if not store.has(commit):
+            problem = "it declares no URL" if url is None else store.fetch(url, commit)
         if tree is not None and not problem:
-            answer = store.export(part.revision, tree / part.path, skip_lfs=skip_lfs)
+            answer = store.export(commit, tree / place, skip_lfs=skip_lfs)
             file = lacking_file(answer)
             if answer.status != 0 and file is not None:
-                where = f"run `git lfs fetch origin {part.revision}` in {part.path.rstrip('/')}"
-                raise SourceError(f"{tree / part.path / file} of git lfs cannot be downloaded: {where}")
+                where = f"run `git lfs fetch origin {commit}` in {place.rstrip('/')}"
+                raise SourceError(f"{tree / place / file} of git lfs cannot be downloaded: {where}")
             problem = answer.reason if answer.status != 0 else ""
         if problem:
-            what = f"submodule {part.path.rstrip('/')} at {part.revision[:12]} cannot be fetched"
+            what = f"submodule {place.rstrip('/')} at {commit[:12]} cannot be fetched"
             source = f" from {without_userinfo(url)}" if url else ""
             advice = "run `git submodule update --init --recursive` (actions/checkout: submodules and fetch-depth: 0)"
             leave = f"`git config submodule.{name}.update none` to leave it out"
             raise SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
-        found += [part, *parts(store, part.revision, inner, tree, skip_lfs=skip_lfs, within=part.path)]
+        found |= {place: commit, **parts(store, commit, inner, tree, skip_lfs=skip_lfs, within=place)}
     return found
 
 
-def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[str, Entry, str | None]]:
+def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[str, TreeEntry, str | None]]:
     """Give the submodules of a commit that are not turned off: their names, what the commit has, and their URLs."""
     git, checkout = store.isolated, owner.checkout
     if revision not in store.submodules:

@@ -8,9 +8,8 @@ import re
 import stat
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -23,12 +22,9 @@ _CONVERTS = re.compile(rb"filter|ident|encoding|crlf", re.IGNORECASE)
 _LINK = "120000"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A repository in a tree. path: where a submodule is, with a slash at its end; "" for the commit's own files."""
-
-    path: str
-    revision: str
+Parts = Mapping[str, str]
+"""The repositories of a tree: where a submodule is, with a slash at its end, or "" for the commit's own files, and the
+revision of each."""
 
 
 def suspects(tree: Path, facts: Facts) -> dict[str, tuple[int, ...]]:
@@ -92,22 +88,22 @@ class Commits:
         self._skip_lfs = skip_lfs
         self._known: dict[str, tuple[Mapping[str, tuple[str, str, int]], bool]] = {}
 
-    def files(self, parts: Sequence[Part]) -> Iterator[str]:
+    def files(self, parts: Parts) -> Iterator[str]:
         """Give the paths of all that is tracked in a tree."""
-        for part in parts:
-            for name in self._tracked(part.revision)[0]:
-                yield part.path + name
+        for place, revision in parts.items():
+            for name in self._tracked(revision)[0]:
+                yield place + name
 
-    def unlike(self, parts: Sequence[Part], tree: Path, paths: Collection[str]) -> set[str]:
+    def unlike(self, parts: Parts, tree: Path, paths: Collection[str]) -> set[str]:
         """Give those of some paths of a tree that are tracked, and are not as the commit has them."""
         unlike: set[str] = set()
         left = set(paths)
         # a submodule inside another one comes first
-        for part in sorted(parts, key=lambda part: -len(part.path)):
-            here = {path for path in left if path.startswith(part.path)}
+        for place in sorted(parts, key=len, reverse=True):
+            here = {path for path in left if path.startswith(place)}
             left -= here
-            names = (path.removeprefix(part.path) for path in here)
-            unlike.update(part.path + name for name in self._unlike(part.revision, tree / part.path, names))
+            names = (path.removeprefix(place) for path in here)
+            unlike.update(place + name for name in self._unlike(parts[place], tree / place, names))
         return unlike
 
     def _unlike(self, revision: str, root: Path, names: Iterable[str]) -> Iterator[str]:

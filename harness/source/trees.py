@@ -20,7 +20,7 @@ from harness.source.base_and_head import Sources
 from harness.source.fetching import lfs_files, pointers
 from harness.source.repository import CONFIG_FILE, Repository, files_at, link, shared_paths
 from harness.source.store import lacking_file
-from harness.source.tracked import Commits, Facts, Part, facts_of, known, restore, suspects, updated
+from harness.source.tracked import Commits, Facts, Parts, facts_of, known, restore, suspects, updated
 
 
 def _stamp(tree: Path, moment: int) -> None:
@@ -89,7 +89,7 @@ class Trees:
         self._made: dict[tuple[Side, str], Made] = {}
         self.own: Callable[[Path], None] = lambda _: None
         """Gives a tree to the user that commands run as."""
-        self._parts: dict[Side, Sequence[Part]] = {}
+        self._parts: dict[Side, Parts] = {}
         # where the checkout was made without files of git lfs (checkout's `lfs: false`), trees are so, too
         uses_lfs = any(key.startswith("filter.lfs.") for key, _, _ in repository.store.configured())
         self._skip_lfs = uses_lfs and bool(pointers(repository, lfs_files(repository)))
@@ -170,7 +170,7 @@ class Trees:
         self._made[side, ""] = Made(place, place, git=False)
         try:
             inner = submodules.parts(repository.store, revision, submodules.of_checkout(repository))
-            parts = self._parts[side] = [Part("", revision), *inner]
+            parts = self._parts[side] = {"": revision, **inner}
             facts, paths = facts_of(place), set(self._commits.files(parts))
             if all(map(excused, self._commits.unlike(parts, place, paths))):
                 self._made[side, ""] = Made(place, place, git=False, tracked=known(facts, paths))
@@ -244,7 +244,7 @@ class Trees:
             store.attach(source.revision, tree)
         of_user = submodules.of_checkout(self.repository)
         inner = submodules.parts(store, source.revision, of_user, tree, skip_lfs=self._skip_lfs)
-        self._parts[side] = [Part("", source.revision), *inner]
+        self._parts[side] = {"": source.revision, **inner}
         _stamp(tree, begun)
         link(self.repository, tree, self._shared[side])
         self.own(tree)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from harness.process.execute import Command, Executor, Outcome, ProcessExecutor, no_complaint
+from harness.process.execute import Command, Executor, ProcessEnd, ProcessExecutor, no_complaint
 from harness.process.process_groups import Background
 from harness.trace import child, syscalls
 from harness.trace.watcher import NOTICE, Accesses, Doubt, Seen, Watcher
@@ -237,7 +237,7 @@ class TracedExecutor:
         self._executor = executor
         self._trace = trace
 
-    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> ProcessEnd:
         """Start a process, wait for it, and end what is left of it."""
         return self._executor.run(self._trace.wrap(command), complaint)
 

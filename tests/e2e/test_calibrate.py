@@ -46,7 +46,7 @@ def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Pat
         assert finding["ratio"]["method"] == "fieller-moderated"
     # a check of the default branch is remembered too
     entries = Sessions(state / "perfgate/history").of_host(report["run"]["host"]["fingerprint"])
-    kinds = [entry.session.kind for entry in entries]
+    kinds = [session.kind for session, _ in entries]
     assert sorted(kinds) == ["calibration", "check", "check"]
 
 

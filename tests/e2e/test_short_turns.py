@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.loop.schedule import ExecutionStep, Pair
-from harness.loop.turns import Cost, Lengths
+from harness.loop.turns import Lengths
 from harness.process.budget import Budget
 from tests.support.project import Project, repository
 
@@ -49,8 +50,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let executions take what they do where nothing disturbs: starting 10 ms, and a value that waits 0.8 s."""
     real, takes = Lengths._cost, {"waits": 0.8, "quick": 1e-5, "go": 0.8}
 
-    def cost(self: Lengths, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Cost | None:
-        return real(self, pair, begin, budget) and Cost(0.01, takes[pair["base"].benchmark])
+    def cost(self: Lengths, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Any:
+        return real(self, pair, begin, budget) and (0.01, takes[pair["base"].benchmark])
 
     monkeypatch.setattr(Lengths, "_cost", cost)
 

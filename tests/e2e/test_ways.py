@@ -9,7 +9,7 @@ import pytest
 from gate.decide.next_steps import next_step
 from gate.model import Report
 from gate.report.json import read
-from gate.writing.sentences import Command, Options
+from gate.writing.sentences import CommandLine, Options
 from tests.support.project import SHELL_CONFIG, Project, quick, repository
 
 pytestmark = pytest.mark.endtoend
@@ -46,7 +46,7 @@ def test_before_anything_is_measured(project: Project) -> None:
     step = next_step(read((project.top / "r.json").read_text(encoding="utf-8")))
     assert step is not None and step.kind == "measure-first"
     (way,) = step.ways
-    assert isinstance(way, Command)
+    assert isinstance(way, CommandLine)
     assert project.perfgate(*way.text.split()[1:]).returncode == 1
 
 

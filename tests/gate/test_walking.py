@@ -15,7 +15,7 @@ from gate.evidence.foreign import named
 from gate.formats.parts.output import EmptyError
 from gate.model import UserError
 from gate.walking import descend, size_of, walk
-from harness.build.changed_files import ArtifactError, Artifacts, Project, hash_artifacts
+from harness.build.changed_files import ArtifactError, Artifacts, ProjectPlace, hash_artifacts
 from harness.instruments.criterion import Criterion
 from harness.instruments.suite import Call
 from harness.sandbox.home import copy
@@ -92,9 +92,9 @@ def _nothing_of_criterion(folder: Path) -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda deep: hash_artifacts(Project(deep.parent, PurePosixPath(), deep.parent), ["deep"]),
-        lambda deep: Artifacts.of(Project(deep.parent, PurePosixPath(), deep.parent), {"deep": ""}).changed(
-            Project(deep.parent, PurePosixPath(), deep.parent)
+        lambda deep: hash_artifacts(ProjectPlace(deep.parent, PurePosixPath(), deep.parent), ["deep"]),
+        lambda deep: Artifacts.of(ProjectPlace(deep.parent, PurePosixPath(), deep.parent), {"deep": ""}).changed(
+            ProjectPlace(deep.parent, PurePosixPath(), deep.parent)
         ),
         lambda deep: _stamp(deep, 10**18),
         size_of,
@@ -114,4 +114,4 @@ def test_what_cannot_be_hashed_is_named(tmp_path: Path) -> None:
     """An artifact that nobody saw whole is not the same as another one."""
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ArtifactError, match="artifact pipe cannot be read: is no regular file"):
-        hash_artifacts(Project(tmp_path, PurePosixPath(), tmp_path), ["pipe"])
+        hash_artifacts(ProjectPlace(tmp_path, PurePosixPath(), tmp_path), ["pipe"])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.evidence.sources import Varied
-from gate.commands.simulate.draws import NORMAL, Components, Shape
+from gate.commands.simulate.draws import NORMAL, CaseNoise, Shape
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
 from gate.config.config_text import read_source
 from gate.config.parse import parse
@@ -74,7 +74,7 @@ def test_coverage_by_default(name: str, builds: int, trials: int, components: tu
 
 FIXED, LOOKS = (5,), (4, 6, 8, 12)
 CASES = 20
-FFT = Components("FFT", 0.041, 0.067, 0.046, executions=3, iterations=3)
+FFT = CaseNoise("FFT", 0.041, 0.067, 0.046, executions=3, iterations=3)
 SKEWED, BIMODAL = Shape("skewed"), Shape("bimodal", 0.5)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.evidence.sources import Varied
-from gate.commands.simulate.draws import Components
+from gate.commands.simulate.draws import CaseNoise
 from gate.commands.simulate.studies import Reports, Rules
 from gate.model import Case, Evidence
 from tests.promise.test_gate import at_most
@@ -39,7 +39,7 @@ class Unlike:
 
 def called(builds: int, trials: int, *, paired: bool, times: float = 1.0, change: float = 0.0) -> float:
     """The share of single comparisons that are called a regression at threshold 0, where 2.5% would be right."""
-    source = Unlike(Varied((Components("x", SD, 0.0, 0.0),), memory=20), times, paired)
+    source = Unlike(Varied((CaseNoise("x", SD, 0.0, 0.0),), memory=20), times, paired)
     study = Reports(source, Rules(0.0, (builds,), "fieller-moderated"), (1 + change,))  # type: ignore[arg-type]
     return study.run(np.random.default_rng([builds, round(10 * times), round(1000 * change)]), trials).failing
 

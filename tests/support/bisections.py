@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from gate.stats.bisection import ENOUGH, Costs, Measured, executions_for, next_visit, posterior
+from gate.stats.bisection import ENOUGH, VisitCosts, executions_for, next_visit, posterior
 from gate.stats.power import needed
 from gate.stats.sequential import spending
 
@@ -58,9 +58,9 @@ def search(
         2 * EXECUTION**2, 2 * LATER, 2.0, EXECUTIONS,
     )  # fmt: skip
     noise = math.sqrt(2 * (builds**2 + EXECUTION**2 / executions))
-    costs = Costs(VISIT, FIRST, 2 * (LATER + executions))
+    costs = VisitCosts(VISIT, FIRST, 2 * (LATER + executions))
     while True:
-        found = posterior([1.0] * commits, [_measured(commit, values) for commit, values in seen.items()])
+        found = posterior([1.0] * commits, seen)
         visit = (
             None
             if found.culprits.max() >= ENOUGH
@@ -80,8 +80,3 @@ def _crosses(values: Floats, alpha: float) -> bool:
     if rounds < 5:
         return False
     return bool(values.mean() / (values.std(ddof=1) / math.sqrt(rounds)) > stats.t.isf(alpha / 2, rounds - 1))
-
-
-def _measured(commit: int, values: Floats) -> Measured:
-    mean = float(values.mean())
-    return Measured(commit, len(values), mean, float(((values - mean) ** 2).sum()))

@@ -10,7 +10,7 @@ from gate.config.study import Setting
 from gate.model import Failure, Side
 from harness.build.builder import TreeBuilder
 from harness.process.budget import Budget, BudgetEndedError
-from harness.process.execute import Command, Outcome, no_complaint
+from harness.process.execute import Command, ProcessEnd, no_complaint
 from harness.process.process_groups import Background
 
 
@@ -69,11 +69,11 @@ class FakeBackground(Background):
 class FakeExecutor:
     """An executor that starts nothing: a function answers, and the commands are kept."""
 
-    answer: Callable[[Command], Outcome]
+    answer: Callable[[Command], ProcessEnd]
     commands: list[Command] = field(default_factory=list)
     background: list[FakeBackground] = field(default_factory=list)
 
-    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> ProcessEnd:
         """Keep the command and return the function's answer, its status the complaint if there is one."""
         self.commands.append(command)
         outcome = self.answer(command)
@@ -91,11 +91,11 @@ class FakeExecutor:
 def taking(seconds: float, clock: Clock) -> FakeExecutor:
     """Make an executor whose commands all take so many seconds of a clock, or their time-out."""
 
-    def answer(command: Command) -> Outcome:
+    def answer(command: Command) -> ProcessEnd:
         took = min(seconds, command.timeout)
         clock.now += took
         late = seconds > command.timeout
-        return Outcome("time-out" if late else "", "2026-01-01T00:00:00Z", took, "said", timed_out=late)
+        return ProcessEnd("time-out" if late else "", "2026-01-01T00:00:00Z", took, "said", timed_out=late)
 
     return FakeExecutor(answer)
 

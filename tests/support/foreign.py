@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gate.formats.parts.reading import Reading, read
-from gate.formats.parts.result import Aggregate, Measured
+from gate.formats.parts.result import ProcessValues, ToolAggregate
 from gate.formats.parts.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "results"
@@ -24,7 +24,7 @@ def of_text(text: str | bytes, wanted: str | None = None) -> Reading:
     return read(Source("x", None, text if isinstance(text, bytes) else text.encode()), wanted)
 
 
-def measured(found: Reading, benchmark: str, **labels: str) -> list[Measured]:
+def measured(found: Reading, benchmark: str, **labels: str) -> list[ProcessValues]:
     """Return the processes of a benchmark that have some labels."""
     return [m for m in found.measured if m.benchmark == benchmark and labels.items() <= m.labels.items()]
 
@@ -41,7 +41,7 @@ def mean(found: Reading, benchmark: str, metric: str = "time", **labels: str) ->
     return rounded(sum(values) / len(values))
 
 
-def aggregates(found: Reading, benchmark: str, metric: str = "time", **labels: str) -> dict[str, Aggregate]:
+def aggregates(found: Reading, benchmark: str, metric: str = "time", **labels: str) -> dict[str, ToolAggregate]:
     """Return the aggregates of a metric by their statistics."""
     own = [a for a in found.aggregates if (a.benchmark, a.metric) == (benchmark, metric)]
     return {a.statistic: a for a in own if labels.items() <= a.labels.items()}

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.model.history import Change, HistoryRecord, Machine, Measured
+from gate.model.history import Change, HistoryRecord, Machine, PastSide
 from gate.model.reasons import Accepted
 from gate.stats.series import Levels, Steps, level_variance, moderated, outlying
 from gate.store.history_records import encode, name_of
@@ -100,7 +100,7 @@ MACHINE = Machine(id="m1", facts=dict(FACTS))
 
 def change(benchmark: str, ratio: float, level: float, variance: float, builds: int, **more: Any) -> Change:
     sides = [
-        Measured(value=float(np.exp(level + half)), builds=builds, executions=builds, iterations=10 * builds, spread=[])
+        PastSide(value=float(np.exp(level + half)), builds=builds, executions=builds, iterations=10 * builds, spread=[])
         for half in (-ratio / 2, ratio / 2)
     ]
     found = Change(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.host.fitness.counters import Tree, Window, moment
+from harness.host.fitness.counters import MachineFiles, Window, moment
 
 HOSTS = Path(__file__).parent.parent / "data" / "hosts"
 QUIET = {
@@ -29,14 +29,14 @@ def write(root: Path, files: Mapping[str, str | None]) -> None:
             path.write_text(f"{text}\n", encoding="utf-8")
 
 
-def machine(root: Path, name: str, **changes: Mapping[str, str | None]) -> Tree:
+def machine(root: Path, name: str, **changes: Mapping[str, str | None]) -> MachineFiles:
     """Write out a machine; changes: files=, laid over its own."""
     text = (HOSTS / f"{name}.txt").read_text(encoding="utf-8")
     parts = re.split(r"^== (.*)\n", text, flags=re.MULTILINE)[1:]
     write(root, dict(zip(parts[::2], (part.rstrip("\n") for part in parts[1::2]), strict=True)))
     for files in changes.values():
         write(root, files)
-    return Tree(root)
+    return MachineFiles(root)
 
 
 def ticks(*, busy: int = 0, idle: int = 0, steal: int = 0, own: int = 0, processors: int = 2) -> dict[str, str]:
@@ -56,7 +56,7 @@ def process(pid: int, taken: int, name: str = "python3", started: int = 500) -> 
     return f"{pid} ({name}) {' '.join(fields)}"
 
 
-def window(tree: Tree, **later: Mapping[str, str | None]) -> Window:
+def window(tree: MachineFiles, **later: Mapping[str, str | None]) -> Window:
     """Watch a machine while files change."""
     begin = moment(tree)
     for files in later.values():

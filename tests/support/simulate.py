@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gate.model import Case, Evidence, Round, Sample
+from gate.model import Case, Evidence, RoundsDone, Sample
 
 Effects = Callable[[np.random.Generator, int], npt.NDArray[np.float64]]
 """Build effects with mean 0 and standard deviation 1."""
@@ -75,7 +75,7 @@ def evidence(cases: list[tuple[Sample, Sample]]) -> Evidence:
         ],
         failures=[],
         new=[],
-        rounds=Round(done=0, planned=None),
+        rounds=RoundsDone(done=0, planned=None),
         looks=[],
         seconds=None,
         slowest_round=None,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.execute import Command, Outcome, ProcessExecutor
+from harness.process.execute import Command, ProcessEnd, ProcessExecutor
 from harness.trace.trace import TracedExecutor, Tracer, tracing
 from harness.trace.watcher import Accesses
 
@@ -28,7 +28,7 @@ def traced(
     timeout: float = 60,
     since: int = 0,
     environment: dict[str, str] | None = None,
-) -> tuple[Outcome, Accesses]:
+) -> tuple[ProcessEnd, Accesses]:
     given = {"PATH": os.environ["PATH"]} if environment is None else environment
     command = Command(words(argv), place, given, timeout, stdout=place / "printed")
     with tracing(place, since=since, tracer=tracer) as trace:

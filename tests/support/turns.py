@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from benchmarks.evidence.turns import HOSTS, Turns, abba, drawn, of_starts, view
-from gate.model import Case, Evidence, Round, Run
+from gate.model import Case, Evidence, RoundsDone, Run
 from tests.support import simulate
 
 __all__ = ["HOSTS", "LOOKS", "Turns", "abba", "drawn", "evidence", "of_starts", "view"]
@@ -19,5 +19,5 @@ def evidence(cases: Sequence[Case], *, looks: bool = True, rounds: int = 12) -> 
         cases=list(cases),
         run=Run(created="2026-11-20T09:00:00Z", seed=1, turns=True),
         looks=LOOKS if looks else [],
-        rounds=Round(done=rounds, planned=rounds),
+        rounds=RoundsDone(done=rounds, planned=rounds),
     )

@@ -147,7 +147,7 @@ def _measured(request: Request, out: TextIO) -> int:
         job = run.lay_out(rules_of(request))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
-        job = run.measure(job, looking if job.part is None else None, explains=True).job
+        job, _ = run.measure(job, looking if job.part is None else None, explains=True)
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         if job.run.creep is not None:

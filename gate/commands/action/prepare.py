@@ -23,7 +23,7 @@ from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
 from gate.github.publishing.request import (
     TEXT,
-    Inputs,
+    ActionInputs,
     Request,
     Result,
     as_inputs,
@@ -101,7 +101,7 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
 
 
 def _first(
-    inputs: Inputs, event: Event, workspace: Path, notices: list[Notice], environment: Mapping[str, str]
+    inputs: ActionInputs, event: Event, workspace: Path, notices: list[Notice], environment: Mapping[str, str]
 ) -> Request:
     directory = (workspace / inputs.directory).resolve()
     gate, problems = "perfgate", list(notices)

@@ -11,7 +11,7 @@ from gate.codes import Exit
 from gate.evidence.records import REPORT
 from gate.github.notice import Notice
 from gate.github.publishing.conclusion import stamp_of, target_of
-from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome
+from gate.github.publishing.outcome import GateEnd, could_not_run, read_outcome
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, gate_name, request_of
 from gate.github.runner import error_line, is_regular, open_regular, warning_line, write_outputs
@@ -80,7 +80,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     return 0 if request.asked is not None and request.command == "publish" and published.url else code
 
 
-def _write_outcome(request: Request, outcome: Outcome, report: Report | None, environment: Mapping[str, str]) -> int:
+def _write_outcome(request: Request, outcome: GateEnd, report: Report | None, environment: Mapping[str, str]) -> int:
     """Write what later steps go by, and return the exit code, which is not 0 where the report's is not."""
     code = outcome.code or (report.exit_code if report is not None else 0)
     page = request.run_folder / "report.html" if report is not None else None

@@ -27,7 +27,7 @@ from gate.report.outputs import fill, make_folder
 from gate.run.job import Job, now
 from gate.run.measuring import Measuring
 from gate.run.run_folder import records_of
-from gate.stats.bisection import Measured, executions_for
+from gate.stats.bisection import executions_for
 from gate.stats.centers import reduce_to
 from gate.stats.components import variances
 from gate.stats.levels import matched, tops_of
@@ -41,7 +41,7 @@ class MeasuringError(UserError):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CommitSeen:
     """What the measurements of one commit against good say."""
 
     ratios: tuple[float, ...]
@@ -51,26 +51,18 @@ class Seen:
     failure: Failure | None
     folder: Path
 
-    def measured(self, commit: int) -> Measured | None:
-        """Return the rounds as the statistics take them; None: there are none."""
-        if not self.ratios:
-            return None
-        values = np.array(self.ratios)
-        mean = float(values.mean())
-        return Measured(commit, len(values), mean, float(((values - mean) ** 2).sum()))
 
-
-def seen_in(folder: Path, case: CaseId) -> Seen:
+def seen_in(folder: Path, case: CaseId) -> CommitSeen:
     """Read what a folder holds of a case; nothing where nothing was measured yet. Raises UserError: a bad line."""
     inputs = read_inputs([str(folder)]) if (folder / MEASUREMENTS).is_file() else None
     config = config_of(run_of(inputs.records)) if inputs is not None else None
     if inputs is None or config is None:
-        return Seen((), same=False, failure=None, folder=folder)
+        return CommitSeen((), same=False, failure=None, folder=folder)
     evidence = gather(inputs.records, config, measured=config)
     found = next((each for each in evidence.cases if case_id(each) == case._replace(statistic="")), None)
     ratios = ratios_of(found, case.statistic) if found is not None else ()
     failures = [each for each in evidence.failures if each.kind != "missing" or not ratios]
-    return Seen(ratios, bool(evidence.identical) and found is None, failures[0] if failures else None, folder)
+    return CommitSeen(ratios, bool(evidence.identical) and found is None, failures[0] if failures else None, folder)
 
 
 def ratios_of(case: Case, statistic: str) -> tuple[float, ...]:
@@ -96,10 +88,10 @@ def wanted_executions(case: Case, statistic: str, following: float, execution: f
     variance = 0.0
     for sample in (case.base, case.head):
         mean = tops_of(sample).mean
-        level = next((each for each in variances(sample) if each.level == "execution"), None)
-        if level is None or mean == 0:
+        s2, _ = variances(sample).get("execution", (None, None))
+        if s2 is None or mean == 0:
             return planned
-        variance += level.s2 / mean**2
+        variance += s2 / mean**2
     build = float(np.var(ratios, ddof=1)) - variance / planned
     return executions_for(build, variance, following, 2 * execution, planned)
 
@@ -176,7 +168,7 @@ def gated(folder: Path, past: Sequence[Visited], run: Measuring, job: Job) -> Ga
     if not made:
         begin = time.monotonic()
         make_folder(job.out, own=True)
-        job = run.measure(job, looking).job
+        job, _ = run.measure(job, looking)
         seconds = time.monotonic() - begin
         rounds = len({each.build for each in records_of(job.out) if isinstance(each, Execution)})
         note(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))

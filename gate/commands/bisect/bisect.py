@@ -169,7 +169,7 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
         note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
     )
     more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
-    said: list[doc.Part] = [doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]
+    said: list[doc.Part] = [doc.Statement(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]
     basis: list[doc.Part] = [doc.Items([*more, *words.details(result)], "rest")]
     steps: list[doc.Part] = [doc.Section("Next:", "next", [*words.next_steps(result)])]
     commits: list[doc.Part] = [table] if shown else []

@@ -27,7 +27,7 @@ State = Literal["measured", "same", "unmeasurable", "inert", "inferred"]
 documentation only. inferred: from its neighbours."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class ChangeFromGood(msgspec.Struct, frozen=True):
     """A change in percent of good: a ratio, above 1 slower whatever the metric, with a 95% interval."""
 
     ratio: float
@@ -48,7 +48,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """That it brought the largest slowdown."""
     state: State
     rounds: int
-    change: Change | None
+    change: ChangeFromGood | None
     """Against good; None where it was not measured."""
     why: str = ""
     """Of unmeasurable: what failed."""
@@ -56,7 +56,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """Where its measurements are; empty: there are none."""
 
 
-class Cost(msgspec.Struct, frozen=True, kw_only=True):
+class SearchCost(msgspec.Struct, frozen=True, kw_only=True):
     """What the search took, in seconds."""
 
     seconds: float
@@ -79,10 +79,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What was searched for; None: nothing regressed, or nothing was measured."""
     unit: str
     threshold: float | None
-    ends: Change | None
+    ends: ChangeFromGood | None
     """Bad against good, of the gate over both."""
     ends_verdict: str
-    step: Change | None
+    step: ChangeFromGood | None
     """The size of the slowdown by all rounds."""
     commits: list[Member]
     remaining: list[str]
@@ -90,7 +90,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     failures: list[str]
     parents: list[str]
     """Of the culprit: more than one, it is a merge."""
-    cost: Cost
+    cost: SearchCost
     seed: int
     again: list[str] = []
     """Options by which a command goes on from here: other rules and benchmarks are another search."""
@@ -141,7 +141,7 @@ def concluded(search: Search, ends: Gated, stand: Stand | None, again: Sequence[
         remaining=remaining,
         failures=[title(each) for each in report.failures],
         parents=[*parents],
-        cost=Cost(
+        cost=SearchCost(
             seconds=search.seconds or ends.seconds, gate=ends.seconds, rounds=search.rounds, budget=search.budget,
         ),
         seed=search.seed,
@@ -151,37 +151,37 @@ def concluded(search: Search, ends: Gated, stand: Stand | None, again: Sequence[
     )  # fmt: skip
 
 
-def _of_finding(finding: Finding) -> Change | None:
+def _of_finding(finding: Finding) -> ChangeFromGood | None:
     """Return the change of a finding as a slowdown: above 1 is worse, whatever is better."""
     ratio = finding.ratio
     if ratio.estimate is None or ratio.estimate <= 0:
         return None
     if finding.better == "lower":
-        return Change(ratio.estimate, ratio.low, ratio.high)
+        return ChangeFromGood(ratio.estimate, ratio.low, ratio.high)
     low, high = (1 / end if end else None for end in (ratio.high, ratio.low))
-    return Change(1 / ratio.estimate, low, high)
+    return ChangeFromGood(1 / ratio.estimate, low, high)
 
 
-def _change(log: float, sd: float) -> Change:
-    return Change(math.exp(log), math.exp(log - _Z * sd), math.exp(log + _Z * sd))
+def _change(log: float, sd: float) -> ChangeFromGood:
+    return ChangeFromGood(math.exp(log), math.exp(log - _Z * sd), math.exp(log + _Z * sd))
 
 
 def _member(number: int, commit: RangeCommit, search: Search, stand: Stand | None) -> Member:
     seen, why = search.seen.get(number), search.unmeasurable.get(number, "")
-    measured = seen.measured(number) if seen is not None else None
+    ratios = seen.ratios if seen is not None else ()
     state: State = "inferred"
-    if seen is not None and (seen.ratios or seen.same):
-        state = "measured" if seen.ratios else "same"
+    if seen is not None and (ratios or seen.same):
+        state = "measured" if ratios else "same"
     elif why:
         state = "unmeasurable"
     elif stand is not None and commit.inert:
         state = "inert"
     change = None
-    if measured is not None and stand is not None:
-        change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
+    if ratios and stand is not None:
+        change = _change(float(np.mean(ratios)), stand.found.noise / math.sqrt(len(ratios)))
     return Member(
         number=number, sha=commit.sha, subject=commit.subject, author=commit.author, date=commit.date,
         probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0, state=state,
-        rounds=measured.rounds if measured is not None else 0, change=change, why=why,
+        rounds=len(ratios), change=change, why=why,
         folder=str(seen.folder) if seen is not None else "",
     )  # fmt: skip

@@ -18,9 +18,9 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.bisect.against_good import (
     ENDS,
+    CommitSeen,
     Gated,
     MeasuringError,
-    Seen,
     Visited,
     note,
     seen_in,
@@ -34,12 +34,12 @@ from gate.run.job import Job, now, prepare
 from gate.run.measuring import Measuring
 from gate.run.project import Project, with_head
 from gate.run.run_folder import records_of
-from gate.stats.bisection import ENOUGH, Costs, Posterior, Visit, entropy, next_visit, posterior, sets_of
+from gate.stats.bisection import ENOUGH, Posterior, Visit, VisitCosts, entropy, next_visit, posterior, sets_of
 from gate.store.learning import costs_of
 from gate.words.failures import title
 from harness.errors import SourceError
 from harness.loop.ledger import Ledger
-from harness.source.base_and_head import Source, overlaid
+from harness.source.base_and_head import SideSource, overlaid
 from harness.source.repository import Repository
 
 MOST = 5000
@@ -192,7 +192,7 @@ class Search:
     """Spent so far, the gate over both ends included."""
     rounds: int = 0
     """After that gate."""
-    seen: dict[int, Seen] = field(default_factory=dict)
+    seen: dict[int, CommitSeen] = field(default_factory=dict)
     """By number, from 1."""
     unmeasurable: dict[int, str] = field(default_factory=dict)
     overheads: list[float] = field(default_factory=list)
@@ -236,10 +236,10 @@ class Search:
 
     def stand(self) -> Stand:
         """Weigh all that was measured."""
-        measured = [each for number, seen in self.seen.items() if (each := seen.measured(number)) is not None]
+        ratios = {number: seen.ratios for number, seen in self.seen.items() if seen.ratios}
         same = [number for number, seen in self.seen.items() if seen.same]
         prior = [NOTHING if not commit.paths else HARDLY if commit.inert else 1.0 for commit in self.commits]
-        found = posterior(prior, measured, same)
+        found = posterior(prior, ratios, same)
         sets = sets_of(len(self.commits), self.unmeasurable)
         shares = [float(found.culprits[first - 1 : last].sum()) for first, last in sets]
         best = int(np.argmax(shares))
@@ -253,7 +253,7 @@ class Search:
         hardly = [n for n in every if self.commits[n - 1].inert]
         spared = sum(float(stand.found.culprits[n - 1]) for n in hardly) < _SUSPECT / 2
         measurable = [n for n in every if not (spared and n in hardly)] or every
-        costs = Costs(float(np.mean(self.overheads or [_OVERHEAD])), self.building, self.round)
+        costs = VisitCosts(float(np.mean(self.overheads or [_OVERHEAD])), self.building, self.round)
         rounds_of = {number: len(seen.ratios) for number, seen in self.seen.items()}
         return next_visit(stand.found, costs, measurable, rounds_of)
 
@@ -328,17 +328,17 @@ class Search:
                 append(HostState(when="begin", session=job.session, time=now()))
         job = replace(job, rounds=job.rounds[: whole + rounds])
         left = self.budget - self.seconds
-        done = self.measuring.measure(job, seconds=left + Ledger(records, job.session).seconds)
-        return done.measured.stop != "budget"
+        _, measured = self.measuring.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        return measured.stop != "budget"
 
     def _project_at(self, sha: str, case: CaseId) -> Project:
         ends, sources = self.project, self.project.sources
         overlay = ends.settings.sides["head"].build.overlay
-        head = Source(Commit(ref=sha[:12], sha=sha), overlaid(ends.repository, sha, sources.head.revision, overlay))
+        head = SideSource(Commit(ref=sha[:12], sha=sha), overlaid(ends.repository, sha, sources.head.revision, overlay))
         project = with_head(ends, head, self.rules, [glob.escape(case.benchmark)])
         if overlay:
             revision = overlaid(ends.repository, sources.base.revision, sources.head.revision, overlay)
-            base = Source(sources.base.commit, revision)
+            base = SideSource(sources.base.commit, revision)
             project = replace(project, sources=replace(project.sources, base=base))
         rules = project.settings.rules
         starts = self.executions * rules.plan.iterations

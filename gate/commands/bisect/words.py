@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from gate.commands.bisect.result import Change, Member, Result, State
+from gate.commands.bisect.result import ChangeFromGood, Member, Result, State
 from gate.commands.bisect.search import RangeCommit
 from gate.config.types import Config
 from gate.document.document import Code
@@ -41,7 +41,7 @@ def percent(probability: float) -> str:
     return f"{probability * 100:.1f}%"
 
 
-def change(of: Change) -> str:
+def change(of: ChangeFromGood) -> str:
     """Write a change with its interval: "+5.1% (+3.2% to +7.1%)"."""
     interval = f" ({changed(of.low)} to {changed(of.high)})" if of.low is not None and of.high is not None else ""
     return f"{changed(of.ratio)}{interval}"

@@ -19,11 +19,11 @@ from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.decide.estimates import asked_of
 from gate.document import terminal
-from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Said, Table
+from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Statement, Table
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.evidence.records import DEFAULT_FOLDER
-from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run, UserError
+from gate.model import Commit, Failure, Layouts, Record, Remembered, RoundsDone, Run, UserError
 from gate.model.case import MEAN, CaseId, OfCase, case_id, pairs
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import IDENTICAL_SIDES, SAME_COMMIT
@@ -39,7 +39,7 @@ from gate.run.run_folder import records_of
 from gate.stats.components import estimate, squares_of
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
 from gate.store.learning import learn, setups_of
-from gate.store.memory import Costs, HistoryError, Learned, Session, Sessions, Setup
+from gate.store.memory import HistoryError, Learned, Session, Sessions, Setup, StepCosts
 from gate.units import Duration, format_duration, format_number, format_share, plural
 from gate.words import failures, reports
 from gate.words.failures import title
@@ -90,7 +90,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         counts = f"{benchmarks} x {plural(len(job.rounds), 'build')} x {repeats(job)} of each"
         what = f"{commit(job.run.head)} against itself: {counts}, {expected(job)}"
         run.begin(job, [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))])
-        job = run.measure(job).job
+        job, _ = run.measure(job)
         return _conclude(job, project.settings.rules, path, outputs, out, err)
 
 
@@ -156,10 +156,9 @@ def _keep(found: Calibration, learned: Sequence[Learned], project: str, path: Pa
     history.add(kept, learned)
     same = {(case_id(each, each.statistic), each.setup) for each in learned}
     alike = {
-        entry.session.id
-        for entry in history.of_host(kept.fingerprint, project)
-        if (case_id(entry.learned, entry.learned.statistic), entry.learned.setup) in same
-        and entry.learned.remembered.layouts == "independent"
+        session.id
+        for session, each in history.of_host(kept.fingerprint, project)
+        if (case_id(each, each.statistic), each.setup) in same and each.remembered.layouts == "independent"
     }
     return msgspec.structs.replace(found, sessions=len(alike), history=str(path))
 
@@ -177,7 +176,7 @@ class Calibrated(OfCase, frozen=True, kw_only=True):
     round: float | None
     """Of the difference of a round, which decides; both relative to the mean."""
     df: float | None
-    costs: Costs
+    costs: StepCosts
     remembered: Remembered
 
 
@@ -191,7 +190,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     host: dict[str, Any]
     layouts: Layouts
     """Of both sides of a round in a check; in the calibration itself they are independent."""
-    rounds: Round
+    rounds: RoundsDone
     executions: int
     iterations: int
     seconds: float | None
@@ -256,7 +255,7 @@ def _calibrated(one: Learned) -> Calibrated:
     r = one.remembered
     # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
     found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
-    found |= {level: math.sqrt(max(t2, 0.0)) for level, t2 in estimate(squares_of([r])).signed}
+    found |= {level: math.sqrt(max(t2, 0.0)) for level, t2 in estimate(squares_of([r]))[1].items()}
     return Calibrated(
         benchmark=one.benchmark,
         metric=one.metric,
@@ -311,7 +310,7 @@ def document(calibration: Calibration, folder: str) -> Document:
         tool="perfgate calibrate",
         title="Calibration",
         sections=[
-            [Said(headline(calibration))],
+            [Statement(headline(calibration))],
             [Facts(list(_measured(calibration)))],
             [Items(failed[:10], "caution")],
             _noise(calibration),

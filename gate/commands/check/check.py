@@ -44,7 +44,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         run.begin(job, introduction(job))
         # the run line holds the same rules, options included
         gate = job.project.settings.rules
-        job = run.measure(job, looking, explains=True).job
+        job, _ = run.measure(job, looking, explains=True)
         inputs = read_inputs([str(job.out)])
         err.writelines(f"perfgate: warning: {warning}\n" for warning in _unmatched(rules.benchmarks, job, inputs))
         decided = decide_by(inputs, policy_at(job.run, gate), RulesOptions(), next_plan)

@@ -24,20 +24,11 @@ class GivenOptions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CheckedOptions(MeasureOptions):
-    """What a check measures."""
-
-    creep: bool = switch(
-        "compare the default branch with the commit that [creep] pins, together with the nights before"
-    )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is measured, by whose rules it is judged, and where the report goes."""
 
     given: GivenOptions = group(GivenOptions, "without a file")
-    measuring: CheckedOptions = group(CheckedOptions, "measuring")
+    measuring: MeasureOptions = group(MeasureOptions, "measuring")
     rules: RulesOptions = group(RulesOptions, "rules")
     outputs: OutputOptions = group(OutputOptions, "output")
 

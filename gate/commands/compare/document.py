@@ -8,7 +8,15 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.rows import ALL, Cell, Change, Column, Row, Shown, Table
+from gate.commands.compare.rows import (
+    ALL,
+    ColumnRatio,
+    CompareCell,
+    CompareColumn,
+    CompareRow,
+    CompareTable,
+    Shown,
+)
 from gate.document import document as doc
 from gate.document import html, markdown, terminal
 from gate.document.terminal import Screen
@@ -31,7 +39,7 @@ _TONES: dict[Shown, doc.Tone] = {"worse": "worse", "better": "better", "differs"
 _MARKS = {"not shown": "~ ", "same": "= "}
 
 
-def document_of(table: Table) -> doc.Document:
+def document_of(table: CompareTable) -> doc.Document:
     """Write a comparison."""
     titles, reading = [visible(column.title) for column in table.columns], legend(table)
     sections: list[list[doc.Part]] = [
@@ -40,7 +48,7 @@ def document_of(table: Table) -> doc.Document:
             doc.Items(table.told, "told"),
             doc.Items(table.cautions, "caution"),
         ],
-        [doc.Said(f"nothing to compare: {table.nothing}" if table.nothing else "", "error")],
+        [doc.Statement(f"nothing to compare: {table.nothing}" if table.nothing else "", "error")],
     ]
     sections += [[_block(rows, table, reading)] for rows in table.blocks]
     sections += [
@@ -59,7 +67,7 @@ def document_of(table: Table) -> doc.Document:
     )
 
 
-def _block(rows: Sequence[Row], table: Table, reading: str) -> doc.Table:
+def _block(rows: Sequence[CompareRow], table: CompareTable, reading: str) -> doc.Table:
     unit, write = _unit(rows)
     confidences = [
         amounts.format_percent(change.confidence)
@@ -89,13 +97,13 @@ def _block(rows: Sequence[Row], table: Table, reading: str) -> doc.Table:
     return doc.Table(title, short, head, [_row(row, write, table.base) for row in rows], reading)
 
 
-def _unit(rows: Sequence[Row]) -> tuple[str, Callable[[float, Row], str]]:
+def _unit(rows: Sequence[CompareRow]) -> tuple[str, Callable[[float, CompareRow], str]]:
     """Choose the unit for a block, and what writes a value in it; "" for plain counts, or where it has several."""
     own, cells = rows[0].unit, [cell for row in rows if row.kind == "benchmark" for cell in row.cells if cell]
     sizes = [abs(cell.value) for cell in cells if known(cell.value) and cell.value]
     least, most = min(sizes, default=1.0), max(sizes, default=1.0)
 
-    def apart(value: float, row: Row) -> str:
+    def apart(value: float, row: CompareRow) -> str:
         like = max((abs(c.value) for c in row.cells if c is not None and known(c.value)), default=1.0)
         return numbers.amount(value, own, like)
 
@@ -104,7 +112,7 @@ def _unit(rows: Sequence[Row]) -> tuple[str, Callable[[float, Row], str]]:
     scale, name = shown_unit(math.sqrt(least) * math.sqrt(most), own)
     whole = scale == 1 and name != "s" and all(float(size).is_integer() and size < 1e15 for size in sizes)
 
-    def together(value: float, _: Row) -> str:
+    def together(value: float, _: CompareRow) -> str:
         if not known(value):
             return "unknown"
         number = value / scale
@@ -113,7 +121,7 @@ def _unit(rows: Sequence[Row]) -> tuple[str, Callable[[float, Row], str]]:
     return "" if name == "count" else clip(visible(name), 12), together
 
 
-def _row(row: Row, write: Callable[[float, Row], str], base: int) -> doc.Row:
+def _row(row: CompareRow, write: Callable[[float, CompareRow], str], base: int) -> doc.Row:
     settings = f" ({visible(pairs(row.factors))})" if row.factors else ""
     name = f"{visible(row.benchmark)}{settings}"
     if row.kind == "geomean":
@@ -129,7 +137,7 @@ def _row(row: Row, write: Callable[[float, Row], str], base: int) -> doc.Row:
     return doc.Row(cells, row.kind == "geomean")
 
 
-def _spread(cell: Cell) -> str:
+def _spread(cell: CompareCell) -> str:
     """Write the half-width of a value's own interval, or else the spread of the values within the one build."""
     if known(cell.low) and known(cell.high) and known(cell.value):
         distance = max(cell.high - cell.value, cell.value - cell.low)
@@ -145,7 +153,7 @@ def _spread(cell: Cell) -> str:
     return ""
 
 
-def _changed(change: Change) -> doc.Cell:
+def _changed(change: ColumnRatio) -> doc.Cell:
     notes = tuple(map(visible, change.notes))
     if change.shown == "both 0":
         return doc.Cell(change.shown, notes=notes)
@@ -162,7 +170,7 @@ def _changed(change: Change) -> doc.Cell:
 # --- what stands around the blocks ------------------------------------------------------------------------------------
 
 
-def source(column: Column) -> str:
+def source(column: CompareColumn) -> str:
     """Say what one column is: "runs/a, its head: main 1a2b3c4d5e, 2026-11-20 09:00 on vm, 5 builds, ..."."""
     when = [visible(column.created)[:16].replace("T", " ")] if column.created else []
     when += [f"on {clip(visible(column.host), 60)}"] if column.host else []
@@ -173,7 +181,7 @@ def source(column: Column) -> str:
     return name + (f": {told}" if told else "")
 
 
-def counted(column: Column) -> str:
+def counted(column: CompareColumn) -> str:
     """Say how many builds, starts and values the rows of a column have."""
     return ", ".join(
         plural(least, noun) if least == most else f"{least} to {most} {noun}s"
@@ -181,7 +189,7 @@ def counted(column: Column) -> str:
     )
 
 
-def legend(table: Table) -> str:
+def legend(table: CompareTable) -> str:
     """Say how to read the marks, and how many rows may well be wrong; nothing where there are no rows."""
     rows = [row for row in table.rows if row.kind == "benchmark"]
     changes = [change for row in rows for change in row.changes if change is not None]
@@ -216,7 +224,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(table: Table, _: Screen) -> str:
+def as_csv(table: CompareTable, _: Screen) -> str:
     r"""Write all rows in long form as RFC 4180 has it, with a header line and "\n" at line ends.
 
     row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
@@ -227,7 +235,7 @@ def as_csv(table: Table, _: Screen) -> str:
     return "\n".join([",".join(COLUMNS), *(",".join(map(cell, each)) for each in lines)]) + "\n"
 
 
-def _lines(row: Row, table: Table) -> Iterator[Sequence[object]]:
+def _lines(row: CompareRow, table: CompareTable) -> Iterator[Sequence[object]]:
     factors = msgspec.json.encode(row.factors, order="sorted").decode() if row.factors else None
     mean = row.kind == "geomean"
     unit = None if mean else row.unit or None
@@ -258,7 +266,7 @@ SCHEMA = 1
 _FIELDS = ("low", "high", "kind", "confidence", "method")
 
 
-def as_json(table: Table, _: Screen) -> str:
+def as_json(table: CompareTable, _: Screen) -> str:
     """Write columns and rows by the keys of docs/compare.md; values are in base units, what does not exist is null."""
     titles = [column.title for column in table.columns]
     rows = []
@@ -281,7 +289,7 @@ def as_json(table: Table, _: Screen) -> str:
     return text_of(found)
 
 
-FORMATS: Mapping[str, Callable[[Table, Screen], str]] = {
+FORMATS: Mapping[str, Callable[[CompareTable, Screen], str]] = {
     "csv": as_csv,
     "html": lambda table, _: html.render(document_of(table)),
     "json": as_json,

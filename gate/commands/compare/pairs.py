@@ -124,7 +124,7 @@ def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> Not
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compared:
+class ComparedColumn:
     """A column and the base: the evidence for comparing them, and what stands beside it."""
 
     base: Chosen
@@ -153,7 +153,7 @@ class Compared:
         return ours and not (self.apart or self.twice) and (self.base.side, self.head.side) == ("base", "head")
 
 
-def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projection) -> Compared:
+def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projection) -> ComparedColumn:
     """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
     Raises:
@@ -201,7 +201,7 @@ def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projec
     shown = {None, *(c.benchmark for c in evidence.cases)}
     shown |= {r.record.benchmark for r in records if isinstance(r.record, Unsampled)}
     of_shown = [] if twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
-    return Compared(
+    return ComparedColumn(
         base=base,
         head=head,
         apart=at_other_times,

@@ -15,7 +15,6 @@ from gate.evidence import records as measurements
 from gate.evidence.aggregates import BENCHMARK
 from gate.evidence.foreign import (
     Level,
-    Named,
     distinguishing,
     is_plain,
     labelled,
@@ -67,8 +66,8 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     for argument, (label, place) in zip(arguments, places, strict=True):
         path = Path(place)
         whole = place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place)))
-        sources = [Named(label, Source(place, path))] if whole else named([argument], arguments)
-        found += [(each.label, each.source.name, _read(each.source, wanted)) for each in sources]
+        sources = [(label, Source(place, path))] if whole else named([argument], arguments)
+        found += [(called, source.name, _read(source, wanted)) for called, source in sources]
     alike = iter(named_alike([held for _, _, held in found if isinstance(held, Reading)]))
     read_in = []
     for label, name, held in found:

@@ -27,7 +27,7 @@ ALL = "all"
 """The group of the geometric mean over all rows."""
 
 
-class Column(msgspec.Struct, frozen=True, kw_only=True):
+class CompareColumn(msgspec.Struct, frozen=True, kw_only=True):
     """A column, and where it comes from."""
 
     title: str
@@ -42,7 +42,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """The smallest and the largest number of builds, executions and values of any row."""
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class CompareCell(msgspec.Struct, frozen=True, kw_only=True):
     """The value of a row in a column, in the base unit."""
 
     value: float
@@ -60,7 +60,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Change(RatioInterval, frozen=True, kw_only=True):
+class ColumnRatio(RatioInterval, frozen=True, kw_only=True):
     """The ratio of a column to the first one, with an interval or without."""
 
     low: float | None = None
@@ -71,7 +71,7 @@ class Change(RatioInterval, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Row(msgspec.Struct, kw_only=True):
+class CompareRow(msgspec.Struct, kw_only=True):
     """A benchmark, or a geometric mean over some; cells and changes stand in the order of the columns."""
 
     kind: Literal["benchmark", "geomean"] = "benchmark"
@@ -84,8 +84,8 @@ class Row(msgspec.Struct, kw_only=True):
     better: Better | None
     recorded: bool = False
     """No gate would decide on it."""
-    cells: list[Cell | None]
-    changes: list[Change | None]
+    cells: list[CompareCell | None]
+    changes: list[ColumnRatio | None]
     """None of the base column, and where one of both has no value."""
     notes: tuple[str, ...] = ()
 
@@ -100,13 +100,13 @@ class Row(msgspec.Struct, kw_only=True):
         return self.benchmark, canonical(self.factors), *self.block
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class CompareTable(msgspec.Struct, frozen=True, kw_only=True):
     """All of a comparison."""
 
-    columns: list[Column]
+    columns: list[CompareColumn]
     base: int
     """The place of the column that the others are compared with."""
-    rows: list[Row]
+    rows: list[CompareRow]
     """Block by block."""
     identical: list[str]
     """Benchmarks that one run did not measure, since base and head are the same program."""
@@ -125,7 +125,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Base and head of one run: intervals are those of its gate."""
 
     @property
-    def blocks(self) -> Sequence[Sequence[Row]]:
+    def blocks(self) -> Sequence[Sequence[CompareRow]]:
         """The rows of each metric and statistic, unit and direction."""
         return [[*own] for _, own in groupby(self.rows, key=lambda row: row.block)]
 
@@ -134,10 +134,10 @@ NOT_SAID = "value"
 """The statistic of an aggregate of which the file does not say what it is."""
 _NO_VALUES = "an aggregate has no values, so the change has no interval"
 
-Lines = dict[tuple[str, ...], Row]
+Lines = dict[tuple[str, ...], CompareRow]
 
 
-def line_of(lines: Lines, like: Row, columns: int) -> Row:
+def line_of(lines: Lines, like: CompareRow, columns: int) -> CompareRow:
     """Return the row of the same key, an empty one of so many columns where there is none."""
     if like.key not in lines:
         empty: list[None] = [None] * columns
@@ -153,7 +153,7 @@ def add_aggregates(
     Args:
         statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
     """
-    added: list[Row] = []
+    added: list[CompareRow] = []
     for place, chosen in enumerate(columns):
         for own in _aggregates(chosen.values):
             if statistics and own.statistic not in (*statistics, NOT_SAID):
@@ -167,10 +167,12 @@ def add_aggregates(
         for place, found in enumerate(row.cells):
             if place != base and first is not None and found is not None and row.changes[place] is None:
                 ratio = ratio_of(row.metric, row.unit, first.value, found.value)
-                row.changes[place] = Change(estimate=ratio, confidence=confidence, method="none", notes=(_NO_VALUES,))
+                row.changes[place] = ColumnRatio(
+                    estimate=ratio, confidence=confidence, method="none", notes=(_NO_VALUES,)
+                )
 
 
-def _aggregates(records: Sequence[Execution | Unsampled]) -> Iterator[Row]:
+def _aggregates(records: Sequence[Execution | Unsampled]) -> Iterator[CompareRow]:
     """Yield a row of one cell for each case and statistic."""
     found: dict[tuple[str, str, str, str, str, Better | None], list[Unsampled]] = defaultdict(list)
     for one in records:
@@ -187,22 +189,22 @@ def _aggregates(records: Sequence[Execution | Unsampled]) -> Iterator[Row]:
             confidence = f"{format_confidence(first.confidence)} " if first.confidence else ""
             own = "" if side.low is None or side.high is None else f" with its own {confidence}interval"
             note = f"an aggregate of another tool{own}, without the values behind it"
-        cell = Cell(
+        cell = CompareCell(
             value=side.value, low=side.low, high=side.high, sd=sd, builds=side.counts.build, executions=len(lines),
             values=side.counts.iteration, aggregate=True, notes=(note,),
         )  # fmt: skip
-        yield Row(
+        yield CompareRow(
             benchmark=benchmark, factors=dict(first.factors), metric=metric, statistic=name, unit=unit, better=better,
             cells=[cell], changes=[],
         )  # fmt: skip
 
 
-def means_of(rows: Sequence[Row], base: int, gate: Report | None) -> list[Row]:
+def means_of(rows: Sequence[CompareRow], base: int, gate: Report | None) -> list[CompareRow]:
     """Summarize the rows of one block; the mean over all stands last, below those of its parts.
 
     gate: what decides the one run that is shown, whose overall changes have an interval.
     """
-    groups: dict[str, list[Row]] = defaultdict(list)
+    groups: dict[str, list[CompareRow]] = defaultdict(list)
     for row in rows:
         suite, slash, _ = row.benchmark.partition("/")
         if slash:
@@ -216,16 +218,16 @@ def means_of(rows: Sequence[Row], base: int, gate: Report | None) -> list[Row]:
     return [row for row in found if any(row.cells) or any(row.changes)]
 
 
-def _mean_row(group: str, rows: Sequence[Row], base: int, decided: Overall | None) -> Row:
+def _mean_row(group: str, rows: Sequence[CompareRow], base: int, decided: Overall | None) -> CompareRow:
     places = range(len(rows[0].cells))
     everywhere = [
         [cell.value for cell in row.cells if cell is not None and known(cell.value) and cell.value > 0] for row in rows
     ]
     everywhere = [values for values in everywhere if len(values) == len(places)]
-    cells: list[Cell | None] = [None for _ in places]
+    cells: list[CompareCell | None] = [None for _ in places]
     if len(everywhere) > 1:
         logs = zip(*(map(math.log, values) for values in everywhere), strict=True)
-        cells = [Cell(value=math.exp(math.fsum(own) / len(own))) for own in logs]
+        cells = [CompareCell(value=math.exp(math.fsum(own) / len(own))) for own in logs]
     changes = [None if place == base else _mean_change(rows, place, decided, len(everywhere)) for place in places]
     notes: tuple[str, ...] = ()
     if 1 < len(everywhere) < len(rows):
@@ -235,7 +237,9 @@ def _mean_row(group: str, rows: Sequence[Row], base: int, decided: Overall | Non
     )
 
 
-def _mean_change(rows: Sequence[Row], place: int, decided: Overall | None, everywhere: int) -> Change | None:
+def _mean_change(
+    rows: Sequence[CompareRow], place: int, decided: Overall | None, everywhere: int
+) -> ColumnRatio | None:
     """Summarize the changes of a column; everywhere: how many rows the values beside it are of."""
     counted = [(row, change) for row in rows if (change := row.changes[place]) and change.estimate]
     if len(counted) < 2:
@@ -247,12 +251,12 @@ def _mean_change(rows: Sequence[Row], place: int, decided: Overall | None, every
     if decided is None:
         notes = (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if len(counted) != everywhere else ()
         estimate = math.exp(math.fsum(math.log(change.estimate or 1) for _, change in counted) / len(counted))
-        return Change(estimate=estimate, confidence=counted[0][1].confidence, method="none", notes=notes)
+        return ColumnRatio(estimate=estimate, confidence=counted[0][1].confidence, method="none", notes=notes)
     ratio, left, better = decided.ratio, decided.dropped, rows[0].better
     shown: Shown = "not shown"
     if ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high:
         shown = "differs" if better is None else "worse" if (ratio.low > 1) == (better == "lower") else "better"
-    return Change(
+    return ColumnRatio(
         estimate=ratio.estimate, low=ratio.low, high=ratio.high, kind=ratio.kind,
         confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=shown,
         notes=(f"of {plural(decided.cases, 'row')}, without {named(left, 5)}",) if left else (),

@@ -13,14 +13,25 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen
-from gate.commands.compare.pairs import Compared, compared, names_of, rules_of, stops_early
+from gate.commands.compare.pairs import ComparedColumn, compared, names_of, rules_of, stops_early
 from gate.commands.compare.projection import Projection
-from gate.commands.compare.rows import Cell, Change, Column, Lines, Row, Shown, Table, add_aggregates, line_of, means_of
+from gate.commands.compare.rows import (
+    ColumnRatio,
+    CompareCell,
+    CompareColumn,
+    CompareRow,
+    CompareTable,
+    Lines,
+    Shown,
+    add_aggregates,
+    line_of,
+    means_of,
+)
 from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.decide.design import Design, design_of, statistics_of
 from gate.decide.estimates import questions_of, subject_of
-from gate.decide.looks import Judged, Walk, ratio_interval, side_summary, walk
+from gate.decide.looks import Judged, ratio_interval, side_summary, walk
 from gate.decide.policy import policy_of
 from gate.decide.reasons import trouble_of
 from gate.decide.report import decide_by, findings_of
@@ -83,7 +94,7 @@ class _Estimate(NamedTuple):
 
 def estimates(
     evidence: Evidence, policy: Policy, statistics: Sequence[str], titles: Sequence[str], gate: Report | None = None
-) -> Iterator[Row]:
+) -> Iterator[CompareRow]:
     """Yield a row of two cells for every case.
 
     Args:
@@ -97,18 +108,18 @@ def estimates(
         shown |= {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
         shown |= {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
     for statistic in statistics or (None,):
-        walked, design = _walk_of(evidence, policy, statistic)
+        judged, design = _walk_of(evidence, policy, statistic)
         # what has no interval needs none of the diagnostics, which take most of the time and memory
-        able = [each for each in walked.judged if not each.estimated.reduced.trouble]
-        findings = iter(findings_of(able, design, len(walked.judged)))
-        for each in walked.judged:
+        able = [each for each in judged if not each.estimated.reduced.trouble]
+        findings = iter(findings_of(able, design, len(judged)))
+        for each in judged:
             case = each.subject.case
             # an extreme stands in the place of the mean
             name = statistic if statistic in EXTREMES else each.subject.statistic
             finding = None if each.estimated.reduced.trouble else next(findings)
             found = _estimate(each, finding, shown.get(case_id(case, name)), design)
             cells = _cell(found.base, case.base, name), _cell(found.head, case.head, name)
-            yield Row(
+            yield CompareRow(
                 benchmark=case.benchmark, factors=dict(case.factors), metric=case.metric, statistic=name,
                 unit=case.unit, better=case.better, cells=[*cells],
                 changes=[None, _change(case, name, cells, found, titles)],
@@ -141,12 +152,14 @@ def _estimate(each: Judged, finding: Finding | None, own: Finding | Recorded | N
     return made
 
 
-def _change(case: Case, statistic: str, cells: tuple[Cell, Cell], found: _Estimate, titles: Sequence[str]) -> Change:
+def _change(
+    case: Case, statistic: str, cells: tuple[CompareCell, CompareCell], found: _Estimate, titles: Sequence[str]
+) -> ColumnRatio:
     base, head = cells
     ratio = ratio_of(case.metric, case.unit, base.value, head.value)
     changes: dict[str, Any] = {}
     if statistic in EXTREMES:
-        change = Change(estimate=ratio, confidence=found.ratio.confidence, method="none", notes=(_EXTREME,))
+        change = ColumnRatio(estimate=ratio, confidence=found.ratio.confidence, method="none", notes=(_EXTREME,))
     else:
         change = _with_interval(case, found)
         if change.kind != "withheld":
@@ -167,7 +180,7 @@ def _change(case: Case, statistic: str, cells: tuple[Cell, Cell], found: _Estima
     return msgspec.structs.replace(change, **changes)
 
 
-def _with_interval(case: Case, found: _Estimate) -> Change:
+def _with_interval(case: Case, found: _Estimate) -> ColumnRatio:
     ratio = found.ratio
     shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(found.verdict, "not shown")
     if case.better is None and shown in ("worse", "better"):
@@ -175,7 +188,7 @@ def _with_interval(case: Case, found: _Estimate) -> Change:
     notes = [] if ratio.kind == "bounded" else [found.reason.sentence()]
     # where the gate decides a run, the row of the view that decided says so
     notes += [f"the gate decides {found.by}"] if found.by else []
-    return Change(
+    return ColumnRatio(
         estimate=ratio.estimate if known(ratio.estimate) else None,
         low=ratio.low if known(ratio.low) else None,
         high=ratio.high if known(ratio.high) else None,
@@ -187,7 +200,7 @@ def _with_interval(case: Case, found: _Estimate) -> Change:
     )
 
 
-def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
+def _cell(side: SideSummary, sample: Sample, statistic: str) -> CompareCell:
     value, low, high = side.value, side.low, side.high
     one = len(sample.builds) == 1
     sd = float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None
@@ -199,7 +212,7 @@ def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
     elif one and (tau := quantile_of(statistic)) is not None:
         # of one build the same without the rounding of logarithms
         value = type8(sample.values, tau)
-    return Cell(
+    return CompareCell(
         value=value,
         low=low if known(low) else None,
         high=high if known(high) else None,
@@ -210,7 +223,7 @@ def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
     )
 
 
-def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
+def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[list[Judged], Design]:
     """Judge every case by a statistic; None: by those that the rules name."""
     asked: dict[int, list[str]] = defaultdict(list)
     for case, name in chain.from_iterable(questions_of(evidence.cases, policy.config)):
@@ -224,13 +237,13 @@ def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple
 
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
     design = design_of(evidence, policy, subjects)
-    return walk(subjects, design), design
+    return walk(subjects, design)[0], design
 
 
 def tabulated(
     columns: Sequence[Chosen], base: int, rules: RulesOptions, statistics: Sequence[str], projection: Projection,
     told: Sequence[str], *, by_change: bool,
-) -> Table:  # fmt: skip
+) -> CompareTable:  # fmt: skip
     """Compare every column with the base.
 
     Args:
@@ -269,7 +282,7 @@ def tabulated(
     chief = {case for pair in pairs for case in pair.chief}
     # of one column alone nothing is decided
     all_ours = bool(pairs) and all(own.ours for own in columns)
-    table = Table(
+    table = CompareTable(
         columns=[_column(own, place, rows, projection) for place, own in enumerate(columns)],
         base=base,
         rows=_in_blocks(rows, base, gate, chief if all_ours else None, by_change=by_change),
@@ -305,7 +318,7 @@ def _lacking(lines: Lines, chosen: Chosen, place: int, policy: Policy, failed: C
     return msgspec.structs.replace(evidence, cases=cases, looks=[])
 
 
-def _in_order(lines: Lines, chosen: Sequence[Chosen], base: int, config: Config) -> list[Row]:
+def _in_order(lines: Lines, chosen: Sequence[Chosen], base: int, config: Config) -> list[CompareRow]:
     """Put rows in the order of the files; those of runs of perfgate as they are declared, else by name, 9 before 10."""
     order = [chosen[base], *(own for place, own in enumerate(chosen) if place != base)]
     ours = all(own.ours for own in chosen)
@@ -318,7 +331,7 @@ def _in_order(lines: Lines, chosen: Sequence[Chosen], base: int, config: Config)
     def natural(name: str) -> str:
         return re.sub(r"\d+", lambda number: number[0].zfill(20), name)
 
-    def key(row: Row) -> tuple[object, ...]:
+    def key(row: CompareRow) -> tuple[object, ...]:
         factors = canonical(row.factors)
         if not ours:
             return (place.get((row.benchmark, factors), len(place)),)
@@ -331,20 +344,20 @@ def _in_order(lines: Lines, chosen: Sequence[Chosen], base: int, config: Config)
 
 
 def _in_blocks(
-    rows: Sequence[Row], base: int, gate: Report | None, chief: set[CaseId] | None, *, by_change: bool
-) -> list[Row]:
+    rows: Sequence[CompareRow], base: int, gate: Report | None, chief: set[CaseId] | None, *, by_change: bool
+) -> list[CompareRow]:
     """Put the rows of a metric, statistic, unit and direction together; what a gate would decide comes first.
 
     chief: what it decides; None: everything.
     """
 
-    def size(row: Row) -> float:
+    def size(row: CompareRow) -> float:
         # a column without a change comes last
         found = [c.estimate for c in row.changes if c]
         sizes = [abs(math.log(each)) if known(each) and each > 0 else -1.0 for each in found]
         return -1.0 if not sizes or min(sizes) < 0 else max(sizes)
 
-    found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    found: dict[tuple[str, ...], list[CompareRow]] = defaultdict(list)
     for row in rows:
         found[row.block].append(row)
     blocks = []
@@ -357,7 +370,7 @@ def _in_blocks(
     return [row for block in sorted(blocks, key=lambda block: block[0].recorded) for row in block]
 
 
-def _column(own: Chosen, place: int, rows: Sequence[Row], projection: Projection) -> Column:
+def _column(own: Chosen, place: int, rows: Sequence[CompareRow], projection: Projection) -> CompareColumn:
     host = (own.run.host or {}).get("hostname") if own.run else None
     every = [(row.metric, cell) for row in rows if (cell := row.cells[place]) is not None]
     cells = [cell for metric, cell in every if metric != BUILD_TIME] or [cell for _, cell in every]
@@ -366,7 +379,7 @@ def _column(own: Chosen, place: int, rows: Sequence[Row], projection: Projection
         "execution": [cell.executions for cell in cells],
         "value": [cell.values for cell in cells if cell.values],
     }
-    return Column(
+    return CompareColumn(
         title=own.title,
         name=own.name,
         side=own.side if own.ours and not projection.by else None,
@@ -402,12 +415,12 @@ _FAILURES = 10
 _NAMES = 20
 
 
-def _title(side: Compared, titles: Sequence[str]) -> str:
+def _title(side: ComparedColumn, titles: Sequence[str]) -> str:
     """Name the column that a sentence about base and head is of, where these are not its words."""
     return "" if [*titles] == ["base", "head"] else f"{side.head.title}: "
 
 
-def cautions(sides: Sequence[Compared], titles: Sequence[str]) -> list[str]:
+def cautions(sides: Sequence[ComparedColumn], titles: Sequence[str]) -> list[str]:
     """Say what all changes rest on: first what is of single columns."""
     told: list[str] = []
     for side in sides:
@@ -421,7 +434,7 @@ def cautions(sides: Sequence[Compared], titles: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def rest(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
+def rest(sides: Sequence[ComparedColumn], chosen: Sequence[Chosen]) -> list[str]:
     """Name what is not in the table: what cannot be compared, and what failed."""
     titles = [own.title for own in chosen]
     unlike = [clip(visible(_title(side, titles) + each.sentence()), 1000) for side in sides for each in side.unlike]
@@ -454,7 +467,7 @@ def _failures(found: Sequence[Failure]) -> Iterator[str]:
         yield failures.heading(group) + (f" ({where})" if where else "")
 
 
-def nothing(table: Table, sides: Sequence[Compared]) -> str:
+def nothing(table: CompareTable, sides: Sequence[ComparedColumn]) -> str:
     """Say that there is nothing to compare."""
     every = [column.title for column in table.columns]
     titles = [every[table.base], *(title for place, title in enumerate(every) if place != table.base)]

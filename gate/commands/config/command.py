@@ -34,11 +34,11 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
     project = look_at_project(options.base, options.head, options.rules)
     settings = effective(project.settings)
-    lines = [f"{setting.key} = {toml_text(setting.value)}" for setting in settings]
+    lines = [f"{key} = {toml_text(value)}" for key, (value, _) in settings.items()]
     width = min(max(map(len, lines)), 60)
     out.write(f"# {project.sources.choice!s}\n# rules: {project.whose}\n")
     out.writelines(f"# {warning.sentence()}\n" for warning in project.settings.warnings)
-    out.writelines(f"{line:<{width}}  # {setting.origin}\n" for setting, line in zip(settings, lines, strict=True))
+    out.writelines(f"{line:<{width}}  # {origin}\n" for (_, origin), line in zip(settings.values(), lines, strict=True))
     return 0
 
 

@@ -70,7 +70,7 @@ def run(options: Options, out: TextIO, _err: TextIO) -> int:
 
 def document(checks: Sequence[Check]) -> Document:
     """Say what was found, the worst first, ending with the verdict."""
-    from gate.document.document import Code, Document, Facts, Said, Section
+    from gate.document.document import Code, Document, Facts, Section, Statement
     from harness.host.fitness.examination import unfit
 
     of = {state: [check for check in checks if check.state == state] for state in ("bad", "warn", "unknown", "ok")}
@@ -79,7 +79,11 @@ def document(checks: Sequence[Check]) -> Document:
             Section(
                 f"{check.state}: {check.name}",
                 check.name,
-                [Said(check.value), Said(check.why), *([Code(check.command, "to change it")] if check.command else [])],
+                [
+                    Statement(check.value),
+                    Statement(check.why),
+                    *([Code(check.command, "to change it")] if check.command else []),
+                ],
             )
         ]
         for check in (*of["bad"], *of["warn"])
@@ -87,7 +91,7 @@ def document(checks: Sequence[Check]) -> Document:
     sections += [
         [Section("unknown", "unknown", [Facts([(each.name, f"{each.value}. {each.why}") for each in of["unknown"]])])],
         [Section("ok", "ok", [Facts([(each.name, each.value) for each in of["ok"]])])],
-        [Said(verdict(checks), "error" if unfit(checks) else "pass")],
+        [Statement(verdict(checks), "error" if unfit(checks) else "pass")],
     ]
     return Document("perfgate doctor", "this host", sections, "in --json", "")
 

@@ -41,8 +41,8 @@ from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
 from harness.errors import SourceError
-from harness.source.base_and_head import Source, changed, default_branch, patched
-from harness.source.repository import Entry, Repository, files_at
+from harness.source.base_and_head import SideSource, changed, default_branch, patched
+from harness.source.repository import Repository, TreeEntry, files_at
 
 LONGER = 0.25
 _FOLDER = Path(DEFAULT_FOLDER) / "drill"
@@ -138,7 +138,7 @@ class _Drill:
             project = change(run.enter(open_itself(self.options.head, rules, run.outputs([]))))
             job = replace(prepare(project, asked, run.settle(project), remembers=not longer), longer=longer)
             run.begin(job, [])
-            job = run.measure(job, looking).job
+            job, _ = run.measure(job, looking)
         gate = job.project.settings.rules
         decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions(), next_plan)
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
@@ -171,7 +171,7 @@ class _Drill:
     def with_sources(self, project: Project, revision: str) -> Project:
         """Take other sources as head, which are not committed."""
         dirty = msgspec.structs.replace(project.sources.head.commit, dirty=True)
-        return with_head(project, Source(dirty, revision), self.options.rules, self.options.rules.benchmarks)
+        return with_head(project, SideSource(dirty, revision), self.options.rules, self.options.rules.benchmarks)
 
 
 def _held(wanted: str, report: Report, configured: Sequence[str]) -> dict[str, bool]:
@@ -259,7 +259,7 @@ def _read_workflows(options: Options, out: TextIO) -> int:
     found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
     headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} could swallow a verdict"
     told = [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found if not options.quiet]
-    parts: list[doc.Part] = [doc.Said(headline), doc.Items(told, "told")]
+    parts: list[doc.Part] = [doc.Statement(headline), doc.Items(told, "told")]
     shown = doc.Document("perfgate drill", headline, [parts], "in --json", "")
     _print(options, out, {"held": not found, "swallows": msgspec.to_builtins(found)}, shown)
     return Exit.REGRESSION if found else Exit.PASS
@@ -288,7 +288,9 @@ def _of_base(drill: _Drill, patch: bytes | None) -> Exercise:
         base, head = planted.sources.base, planted.sources.head
         own = planted.settings.sides["head"]
         revision, built = with_artifacts_of(project.repository, base.revision, head.revision, own)
-        whole = with_head(project, Source(head.commit, revision), drill.options.rules, drill.options.rules.benchmarks)
+        whole = with_head(
+            project, SideSource(head.commit, revision), drill.options.rules, drill.options.rules.benchmarks
+        )
         return _with_head(whole, lambda _: built)
 
     return drill.tried("artifacts", f"{drill.options.patch} was applied, and built without it", change)[0]
@@ -307,7 +309,7 @@ def _sizes(decided: Decided) -> dict[str, float]:
     subjects = subjects_of(decided.evidence, decided.policy)
     design = design_of(decided.evidence, decided.policy, subjects)
     found = {each.benchmark: each.detectable for each in decided.report.findings if each.detectable is not None}
-    for judged in walk(subjects, design).judged:
+    for judged in walk(subjects, design)[0]:
         found_at, name = judged.estimated, judged.subject.case.benchmark
         on = design.looks and decided.report.stopped is None
         size = at_look(found_at, design, len(design.looks) - 1) if on else detectable(found_at, design)
@@ -347,7 +349,7 @@ def document(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bo
         whys += [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []
         whys += [f"{listed(rest)}: {means} {report}"] if rest else []
     table = doc.Table("", "", head, [doc.Row([*map(doc.Cell, row)]) for row in rows])
-    parts: list[doc.Part] = [doc.Said(headline)]
+    parts: list[doc.Part] = [doc.Statement(headline)]
     parts += [] if quiet else [table, doc.Facts(meant), doc.Items(whys, "rest")]
     return doc.Document("perfgate drill", headline, [[part] for part in parts], "in --json", "")
 
@@ -423,7 +425,7 @@ def source_broken(repository: Repository, revision: str, config: Config) -> tupl
     return changed(repository, revision, files, "perfgate drill: broken sources"), plural(len(files), "source")
 
 
-def _is_source(entry: Entry) -> bool:
+def _is_source(entry: TreeEntry) -> bool:
     return entry.mode.startswith("100") and PurePosixPath(entry.path).suffix in _COMMENTS
 
 

@@ -20,7 +20,7 @@ from gate.report.formats.csv import cell
 from gate.report.outputs import deliver
 from gate.run.memory import here, opened
 from gate.stats.ratio import t_quantile
-from gate.store.history_records import Added, Reading, encode, proof_of, when
+from gate.store.history_records import Added, StoreReading, encode, proof_of, when
 from gate.store.recording import commits_of, descends, describe, record_of
 from gate.units import agree, plural
 from gate.writing.plain import visible
@@ -41,7 +41,7 @@ def added(done: Added, record: HistoryRecord, store: str) -> str:
     return f"{first}\n" + (f"Pushed to {done.pushed}\n" if done.pushed else "")
 
 
-def listed(reading: Reading, store: str, limit: int) -> str:
+def listed(reading: StoreReading, store: str, limit: int) -> str:
     """List the newest records."""
     records = reading.records
     if not records:

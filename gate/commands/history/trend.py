@@ -15,7 +15,7 @@ from gate.codes import Exit
 from gate.commands.history.command import TrendOptions
 from gate.config.rules import matches
 from gate.document import html, markdown, terminal
-from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
+from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Statement, Table
 from gate.model import UserError
 from gate.plots.panels import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet
@@ -23,8 +23,8 @@ from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
 from gate.stats.rounding import Array, Ints
-from gate.stats.series import Interval
-from gate.store.series import CaseTrend, Run, Segment, Series, Trend, chained, followed, series, trend
+from gate.stats.series import ChangeInterval
+from gate.store.series import CaseRun, CaseSeries, CaseTrend, HistoryTrend, Segment, chained, followed, series, trend
 from gate.units import agree, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed
@@ -69,7 +69,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
 _SHOWN = 100
 
 
-def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
+def document(trend: HistoryTrend, own: Sequence[list[Part]] = ()) -> Document:
     """Say how each case moved, on which machines, and what the numbers are; own: what only a page has."""
     numbers = ("chain", "level", "ratio ±", "days ±")
     columns = [Column("benchmark"), *(Column(name, right=True) for name in numbers)]
@@ -83,7 +83,7 @@ def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
         tool="perfgate history trend",
         title=headline,
         sections=[
-            [Said("" if own else headline), Said(_span(trend))],
+            [Statement("" if own else headline), Statement(_span(trend))],
             [Table("changes", "changes", columns, rows, most=_SHOWN)] if rows else [],
             [Items(_machines(trend), "rest", "machines")],
             *own,
@@ -97,7 +97,7 @@ def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
 SCHEMA = 1
 
 
-def as_json(trend: Trend) -> str:
+def as_json(trend: HistoryTrend) -> str:
     """Write commits, runs and levels by keys that docs/trend.md names; what does not exist is null."""
     chain = trend.chain
     found = {
@@ -128,7 +128,7 @@ def as_json(trend: Trend) -> str:
     return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
 
 
-def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
+def _case(case: CaseTrend, trend: HistoryTrend) -> dict[str, Any]:
     of, path, links = case.series, case.path, trend.chain.links
     return {
         "benchmark": of.id.benchmark, "metric": of.id.metric, "statistic": of.id.statistic,
@@ -147,7 +147,7 @@ def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
         "levels": [
             {
                 "commit": links[place - 1].commit if place else links[0].parent,
-                **_ratios("ratio", Interval(level, low, high)), "piece": piece,
+                **_ratios("ratio", ChangeInterval(level, low, high)), "piece": piece,
             }
             for place, (level, low, high, piece) in enumerate(
                 zip(*(each.tolist() for each in (path.level, path.low, path.high, path.piece)), strict=True)
@@ -160,7 +160,7 @@ def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ratios(name: str, found: Interval) -> dict[str, float | None]:
+def _ratios(name: str, found: ChangeInterval) -> dict[str, float | None]:
     """Return an interval of logarithms as ratios; None where one is unknown, or no number."""
     logs = zip((name, "low", "high"), (found.estimate, found.low, found.high), strict=True)
     return {key: math.exp(log) if math.isfinite(log) and abs(log) <= 700 else None for key, log in logs}
@@ -177,7 +177,7 @@ _LARGEST = 700.0
 _FACT = 40
 
 
-def _name(of: Series) -> str:
+def _name(of: CaseSeries) -> str:
     """Name a case: "parse", "parse, active time", "request, latency p99, size=10"."""
     quantity = views.quantity(of.id.metric, of.id.statistic)
     return visible(", ".join(part for part in (of.id.benchmark, quantity, of.id.factors) if part not in ("", "time")))
@@ -198,14 +198,14 @@ def _change(log: float) -> str:
     return changed(math.exp(min(max(log, -_LARGEST), _LARGEST)))
 
 
-def _limits(found: Interval) -> str:
+def _limits(found: ChangeInterval) -> str:
     """Write an interval in log as changes: "+2.1% to +6.2%"."""
     if not (math.isfinite(found.low) and math.isfinite(found.high)):
         return "no interval"
     return f"{_change(found.low)} to {_change(found.high)}"
 
 
-def _headline(trend: Trend) -> str:
+def _headline(trend: HistoryTrend) -> str:
     """Say in a line what is shown."""
     links = trend.chain.links
     if not links:
@@ -214,7 +214,7 @@ def _headline(trend: Trend) -> str:
     return f"{plural(len(trend.cases), 'case')} over {commits}"
 
 
-def _span(trend: Trend) -> str:
+def _span(trend: HistoryTrend) -> str:
     """Say from when to when the history reaches, and on how many classes of machine."""
     links = trend.chain.links
     if not links:
@@ -227,14 +227,14 @@ def _span(trend: Trend) -> str:
 def _moved(case: CaseTrend) -> list[str]:
     """Say how far a case moved from its first commit to its last: by the chain, and by its level."""
 
-    def told(found: Interval) -> str:
+    def told(found: ChangeInterval) -> str:
         return f"{_change(found.estimate)} ({_limits(found)})"
 
     chain = f"unknown at {plural(case.unmeasured, 'step')}" if case.unmeasured else told(case.chain)
     return [chain, "unknown" if case.level is None else told(case.level)]
 
 
-def _machines(trend: Trend) -> list[str]:
+def _machines(trend: HistoryTrend) -> list[str]:
     """Name the changes of the machine: what began with which commit."""
     found = trend.segments[1:]
     if not found:
@@ -245,7 +245,7 @@ def _machines(trend: Trend) -> list[str]:
     return [_machine(segment, trend) for segment in found]
 
 
-def _machine(segment: Segment, trend: Trend) -> str:
+def _machine(segment: Segment, trend: HistoryTrend) -> str:
     """Say what changed with a segment."""
     link = trend.chain.links[segment.first]
     shown = [
@@ -257,7 +257,7 @@ def _machine(segment: Segment, trend: Trend) -> str:
     return f"From {_commit(link.commit)} ({_day(link.committed)}) on another machine: {facts}{more}."
 
 
-def _notes(trend: Trend) -> Iterator[str]:
+def _notes(trend: HistoryTrend) -> Iterator[str]:
     """Say what the numbers are, what was left out, and what to do about a change."""
     chain = trend.chain
     if trend.cases:
@@ -305,7 +305,7 @@ _FEW = 120
 """So many commits get a mark each."""
 
 
-def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
+def picture(case: CaseTrend, trend: HistoryTrend, prefix: str, tips: int) -> Picture:
     """Draw the level of a case over the commits, as far as it is known.
 
     Args:
@@ -350,7 +350,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     sheet.row(_BOTTOM + 24, dates, "soft")
     sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft", "middle")
     # a text over each commit, or each few where there are more than fit
-    runs: dict[int, list[Run]] = {}
+    runs: dict[int, list[CaseRun]] = {}
     for run in case.series.runs:
         runs.setdefault(run.step, []).append(run)
     each_few = math.ceil(count / tips)
@@ -371,7 +371,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     return sheet.picture(prefix, f"Level of {name} over the commits", f"{plural(count, 'commit')}.", said)
 
 
-def _tip(step: int, case: CaseTrend, trend: Trend, runs: list[Run]) -> str:
+def _tip(step: int, case: CaseTrend, trend: HistoryTrend, runs: list[CaseRun]) -> str:
     link = trend.chain.links[max(step, 0)]
     if step < 0:
         return f"{_commit(link.parent)}, the commit before the first"
@@ -397,7 +397,7 @@ _MOST, _ALL, _LEAST = 500, 6000, 60
 """Texts in the picture of one case at most; of all, unless each has the least."""
 
 
-def cases(found: Trend) -> list[list[Part]]:
+def cases(found: HistoryTrend) -> list[list[Part]]:
     """Give what a page has of each case: its picture."""
     most = min(_MOST, max(_LEAST, _ALL // max(len(found.cases), 1)))
     folds: list[Part] = []

@@ -15,7 +15,7 @@ from gate.commands.init.found import (
     COMPILED,
     Amount,
     Found,
-    Measured,
+    Proposed,
     Row,
     fixed_plan,
     placeholder,
@@ -69,26 +69,26 @@ def library(texts: list[str]) -> str | None:
     return None
 
 
-def suite(name: str, path: str, texts: list[str]) -> tuple[Measured, Amount]:
+def suite(name: str, path: str, texts: list[str]) -> tuple[Proposed, Amount]:
     """Return the benchmark that a program of a library's benchmarks is, and its plan."""
     found = str(library(texts))
     cases = sum(len(re.findall(_LIBRARIES[found][1], text, re.MULTILINE)) for text in texts)
     if found == "google-benchmark":
         plan, length = suite_plan(cases, COMPILED)
         # without its unit, which versions before 1.8 do not take
-        return Measured(name, [f"./{path}", f"--benchmark_min_time={length:g}"], [], found), plan
+        return Proposed(name, [f"./{path}", f"--benchmark_min_time={length:g}"], [], found), plan
     if found == "catch2":
         tags = dict.fromkeys(
             tag for _, head, body in _bodies(texts) if "BENCHMARK" in body for tag in _TAG.findall(head)[:1]
         )
         chosen = [",".join(tags)] if tags else []
         command = [f"./{path}", *chosen, "--reporter", "xml", "--out", "{output}"]
-        return Measured(name, command, [], "values", "catch2"), fixed_plan(cases, 0.1, 0.6)
+        return Proposed(name, command, [], "values", "catch2"), fixed_plan(cases, 0.1, 0.6)
     named = [test for test, _, body in _bodies(texts) if ".run(" in body and not re.search(r"[\\,*\[\]]", test)]
     joined = ",".join(named)
     doctest = any("doctest.h" in text for text in texts)
     chosen = [] if not named else [f"--test-case={joined}", "--no-skip"] if doctest else [joined]
-    return Measured(name, [f"./{path}", *chosen], [], "values", "nanobench"), fixed_plan(cases, 0.1, 0.2)
+    return Proposed(name, [f"./{path}", *chosen], [], "values", "nanobench"), fixed_plan(cases, 0.1, 0.2)
 
 
 def _bodies(texts: list[str]) -> list[tuple[str, str, str]]:

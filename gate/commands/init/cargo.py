@@ -13,7 +13,7 @@ from gate.commands.init.ask import Asked
 from gate.commands.init.found import (
     BENCH,
     Found,
-    Measured,
+    Proposed,
     Row,
     fixed_plan,
     kept,
@@ -244,7 +244,7 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
             options += [f"--warm-up-time={seconds[0]:g}", f"--measurement-time={seconds[1]:g}"]
         command = within(bench.folder, [f"./target/bench-{name}", *options])
         form = None if bench in criterion else bench.library
-        measured.append(Measured(name, command, [], "values" if form else "criterion", form))
+        measured.append(Proposed(name, command, [], "values" if form else "criterion", form))
     libraries = " and ".join(sorted({str(each.library) for each in benches}))
     made = [str(PurePosixPath("target", f"bench-{name}")) for name in names]
     build, built = _build(tree, [*zip(made, benches, strict=True)])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from gate.checkout import text_of
-from gate.commands.init.found import Found, Measured, Rank, Row, like, names_of
+from gate.commands.init.found import Found, Proposed, Rank, Row, like, names_of
 from gate.config.commands import as_text
 from gate.model import UserError
 from gate.writing.phrases import unread
@@ -178,7 +178,7 @@ def _hyperfine(found: Found, text: str) -> Found:
     if not usable:
         return found
     names = names_of([named[e] or PurePosixPath((e.split() or ["command"])[0]).name for e in usable], "command")
-    measured = [Measured(n, each, rank=Rank.BENCHMARK) for n, each in zip(names, usable, strict=True)]
+    measured = [Proposed(n, each, rank=Rank.BENCHMARK) for n, each in zip(names, usable, strict=True)]
     # what shortens a library's own benchmarks is not for a whole run
     environment = {name: value for name, value in found.environment.items() if name != "NODE_OPTIONS"}
     found = replace(found, benchmarks=measured, amount=None, environment=environment)

@@ -43,7 +43,7 @@ class Rank(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Proposed:
     """One benchmark of the file. command: a list is executed, a string goes to sh -c."""
 
     name: str
@@ -91,7 +91,7 @@ class Found:
     kind: str
     evidence: str
     """Where it was seen, in words."""
-    benchmarks: list[Measured]
+    benchmarks: list[Proposed]
     build: str | None = None
     """None: a fresh checkout."""
     comment: str = ""
@@ -113,7 +113,7 @@ class Found:
     """None: what suits programs that are timed as a whole."""
     threshold: str = "2%"
     """The smallest change worth failing for."""
-    instead: tuple[Measured, ...] = ()
+    instead: tuple[Proposed, ...] = ()
     """What else may be measured, where that fails."""
     place: str = ""
     """The folder of the project that it is of, "" for the top."""
@@ -123,7 +123,7 @@ class Found:
     """Names of those."""
 
     @property
-    def benchmark(self) -> Measured:
+    def benchmark(self) -> Proposed:
         """The first one."""
         return self.benchmarks[0]
 
@@ -189,13 +189,13 @@ def _budget(seconds: float) -> int:
     return min(30, max(10, 5 * math.ceil(1.25 * seconds / 300)))
 
 
-def placeholder(*comment: str) -> Measured:
+def placeholder(*comment: str) -> Proposed:
     """Return a benchmark without a command, which every command that measures refuses."""
     lines = [*comment, "PLACEHOLDER: write the command here. A list is executed as it is, a string goes to sh -c."]
-    return Measured("placeholder", [], lines, rank=Rank.PLACEHOLDER)
+    return Proposed("placeholder", [], lines, rank=Rank.PLACEHOLDER)
 
 
-def program(path: str, arguments: list[str] | None) -> Measured:
+def program(path: str, arguments: list[str] | None) -> Proposed:
     """Return the benchmark that starts a built program; arguments: None where it wants some that are not known."""
     name = PurePosixPath(path).name
     if arguments is None:
@@ -204,13 +204,13 @@ def program(path: str, arguments: list[str] | None) -> Measured:
     what = "Its start only" if arguments == ["--help"] else whole
     comment = [f"{what}: better a command that does real work."]
     rank = Rank.BENCHMARK if BENCH.search(name) else Rank.PROGRAM
-    return Measured(name, [f"./{path}", *arguments], [] if rank == Rank.BENCHMARK else comment, rank=rank)
+    return Proposed(name, [f"./{path}", *arguments], [] if rank == Rank.BENCHMARK else comment, rank=rank)
 
 
-def tests(name: str, command: list[str] | str) -> Measured:
+def tests(name: str, command: list[str] | str) -> Proposed:
     """Return the benchmark that runs a project's tests, where there is nothing better."""
     comment = ["The tests, for now: better a program that does the work that matters."]
-    return Measured(name, command, comment, rank=Rank.TESTS)
+    return Proposed(name, command, comment, rank=Rank.TESTS)
 
 
 def within(folder: str, words: list[str], paths: Collection[str] = ()) -> list[str] | str:

@@ -16,7 +16,7 @@ from gate.commands.init.ask import Asked
 from gate.commands.init.found import (
     COMPILED,
     Found,
-    Measured,
+    Proposed,
     Row,
     kept,
     names_of,
@@ -144,7 +144,7 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
     options = ["-test.run=^$", "-test.bench=.", f"-test.benchtime={1000 * length:.0f}ms"]
     measured = [
         # a test finds its data where its package lies
-        Measured(name, within(each.folder, [f"./{built[0]}", *options]), [], "go", built=built)
+        Proposed(name, within(each.folder, [f"./{built[0]}", *options]), [], "go", built=built)
         for name, each, built in zip(names, packages, own, strict=True)
     ]
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"

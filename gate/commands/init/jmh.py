@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked, has
-from gate.commands.init.found import BENCH, Found, Measured, Row, placeholder, suite_plan
+from gate.commands.init.found import BENCH, Found, Proposed, Row, placeholder, suite_plan
 from gate.commands.init.scripts import of_script
 from gate.commands.init.tree import Tree, folder_of
 
@@ -256,7 +256,7 @@ def _found(
     words = f"{command} {shlex.join(options)}" if '"' in command else [*command.split(), *options]
     comment = ["One warm-up of 1 s (-wi, -w), then values of length -r; a pattern at the end chooses benchmarks."]
     return Found(
-        "jmh", f"{module.evidence} with JMH", [Measured("jmh", words, comment, "jmh")],
+        "jmh", f"{module.evidence} with JMH", [Proposed("jmh", words, comment, "jmh")],
         comment="Built once a side, without dates in the jar: equal sources are equal jars.",
         setup=setup, artifacts=artifacts, products=[product], rows=rows, place=module.directory,
         amount=replace(plan, executions=1),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.commands.init.found import Amount, Found, Measured, Rank, Row, like
+from gate.commands.init.found import Amount, Found, Proposed, Rank, Row, like
 from gate.commands.init.tree import Tree
 from gate.config.commands import as_text
 
@@ -70,7 +70,7 @@ def _files(tree: Tree, words: list[str]) -> Iterator[str]:
                 yield from (str(PurePosixPath(each).with_name(f"{name}.py")) for name in beside)
 
 
-def as_printed(measured: Measured) -> Measured:
+def as_printed(measured: Proposed) -> Proposed:
     """Return what reads the times that a program prints."""
     command = like(measured.command, as_text(measured.command).removesuffix(" >{output}"))
     return replace(measured, command=command, instrument="values", form=PRINTED, comment=_COMMENT, metrics=[])
@@ -82,7 +82,7 @@ def _by_printed_times(found: Found, tree: Tree) -> Found | None:
     return replace(found, benchmarks=benchmarks, amount=_AMOUNT) if benchmarks != found.benchmarks else None
 
 
-def _times(tree: Tree, measured: Measured) -> bool:
+def _times(tree: Tree, measured: Proposed) -> bool:
     texts = [tree.text(path) for path in _files(tree, shlex.split(as_text(measured.command)))]
     able = measured.instrument == "spawn" and measured.rank <= Rank.BENCHMARK
     return able and (not texts or any(map(_TIMES.search, texts)))
@@ -91,7 +91,7 @@ def _times(tree: Tree, measured: Measured) -> bool:
 def _first_printed(found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
     """Name the results that a trial saw before it ended a start, with that in words; None: it ended none."""
     cut = {each["benchmark"]: each["cases"] for each in trial["benchmarks"] if each["longer_than"] is not None}
-    benchmarks, said = list[Measured](), list[str]()
+    benchmarks, said = list[Proposed](), list[str]()
     for each in found.benchmarks:
         names = [one["metric"] for one in cut.get(each.name, ()) if one["decided"]]
         if each.form == PRINTED and not each.include and names:

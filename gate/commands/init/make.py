@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.c_sources import LEFT_OUT, OTHERS, SOURCES, arguments, timed
-from gate.commands.init.found import BENCH, Found, Measured, Rank, Row, placeholder, program, tests
+from gate.commands.init.found import BENCH, Found, Proposed, Rank, Row, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")
@@ -92,9 +92,9 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
         if only is not None:
             # its own time says more than that of make with it
             command = f"cd {shlex.quote(folder)} && {starts[0]}" if folder else words
-            return _of_one(path, make, goal, only, run, targets, Measured(bench, command, rank=Rank.BENCHMARK))
+            return _of_one(path, make, goal, only, run, targets, Proposed(bench, command, rank=Rank.BENCHMARK))
         words = [*shlex.split(make), "--silent", bench]
-        measured = Measured(bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK)
+        measured = Proposed(bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK)
         build = _build(make, goal, run, [] if made else [each.path for each in run]) if run or native else None
         return _found(path, f"target {bench}", measured, build, run, [])
     return _of_programs(tree, ask, path, make, goal, made, targets) if native and (made or test) else None
@@ -124,7 +124,7 @@ def _of_programs(
 
 
 def _of_one(
-    path: str, make: str, goal: str | None, chosen: _Linked, made: list[_Linked], targets: list[str], measured: Measured
+    path: str, make: str, goal: str | None, chosen: _Linked, made: list[_Linked], targets: list[str], measured: Proposed
 ) -> Found:
     """Measure one program alone."""
     build = _build_of(path, make, goal, chosen, made, targets)
@@ -137,7 +137,7 @@ def _build_of(path: str, make: str, goal: str | None, chosen: _Linked, made: lis
     return _build(make, own if own in targets else goal, [chosen, *(each for each in made if each.shared)])
 
 
-def _found(path: str, what: str, measured: Measured, build: str | None, made: list[_Linked], rows: list[Row]) -> Found:
+def _found(path: str, what: str, measured: Proposed, build: str | None, made: list[_Linked], rows: list[Row]) -> Found:
     comment, products = _COMMENT if made else "", [each.path for each in made]
     place = posixpath.dirname(path)
     return Found("make", f"{path}, {what}", [measured], build, comment, products=products, rows=rows, place=place)

@@ -17,7 +17,7 @@ from gate.commands.init.found import (
     VALUES,
     Amount,
     Found,
-    Measured,
+    Proposed,
     Row,
     fixed_plan,
     like,
@@ -321,7 +321,7 @@ _CURES = (
 )  # fmt: skip
 
 
-def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def _decided(measured: Proposed, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the cases of a benchmark that a trial gave and the gate would judge, with their labels."""
     own = [one for each in trial["benchmarks"] if each["benchmark"] == measured.name for one in each["cases"]]
     cases = []
@@ -334,7 +334,7 @@ def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Ma
 
 def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
     """Leave out results of other packages, and those that are zero, which have no ratio; say which."""
-    said, benchmarks = list[str](), list[Measured]()
+    said, benchmarks = list[str](), list[Proposed]()
     labels = [label for each in found.benchmarks for label, _ in _decided(each, trial)]
     # they are compared with the project where some of them name it
     compared = bool(found.name) and any(_plain(found.name) in _plain(label) for label in labels)
@@ -361,7 +361,7 @@ def by_cpu_time(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str
 
     That is where several tasks do the work, or active time would decide. Who waits for a tenth of the time keeps it.
     """
-    benchmarks, named = list[Measured](), list[str]()
+    benchmarks, named = list[Proposed](), list[str]()
     for each in found.benchmarks:
         own = (one for tried in trial["benchmarks"] for one in tried["cases"] if one["benchmark"] == each.name)
         seen = {str(one["metric"]): one for one in own}
@@ -522,7 +522,7 @@ def _enough(trial: Mapping[str, Any]) -> float:
     return float((trial.get("plans") or {}).get("enough") or math.inf)
 
 
-def _chosen(measured: Measured, labels: Sequence[str], *, chooses: bool) -> Measured | None:
+def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Proposed | None:
     """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none.
 
     chooses: whether what is loaded into the program does.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Amount, Found, Measured, Row, fixed_plan, placeholder
+from gate.commands.init.found import Amount, Found, Proposed, Row, fixed_plan, placeholder
 from gate.commands.init.scripts import of_script
 from gate.commands.init.tree import Tree, folder_of, table_of
 
@@ -149,7 +149,7 @@ def _split(script: _Script) -> tuple[_Script, str | None]:
 
 def _measured(
     tree: Tree, script: _Script, run: list[str], execute: str, dependencies: set[str]
-) -> tuple[str | None, Measured, Amount | None, list[str]]:
+) -> tuple[str | None, Proposed, Amount | None, list[str]]:
     texts = [tree.text(path) for path in _files(tree, script)]
     tool = _library(script.text, texts, dependencies)
     scripts: dict[str, Any] = script.package.get("scripts") or {}
@@ -172,19 +172,19 @@ def _measured(
         named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script.text)
         paths = [word for word in named[1].split() if re.fullmatch(r"[\w.][\w./*-]*", word)] if named else []
         command = f"{lead}{execute} vitest bench --run {' '.join([*paths, '--outputJson={output}'])}"
-        return tool, Measured(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
+        return tool, Proposed(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
     if tool == "benchmark.js":
         command = f"{lead}{shlex.join(words)} >{{output}}"
         shortened = ["What benchmark.js prints of each case in 0.2 s, to which [env] shortens it."]
         return (
             tool,
-            Measured(script.name, command, shortened, "values", "benchmark_js"),
+            Proposed(script.name, command, shortened, "values", "benchmark_js"),
             fixed_plan(cases, 0.5, 0.3),
             [],
         )
     if tool in _HOOKS:
         reported = [f"The mean that {tool} finds for each task in 0.1 s, which [env] has it report."]
-        return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
+        return tool, Proposed(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
     comment = (
         f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",
         'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',

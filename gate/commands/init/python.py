@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked, has
-from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.found import Found, Proposed, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import in_benchmarks, is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -71,7 +71,7 @@ class Python:
     installed: bool
     """Whether the interpreter has, or may get, a copy of the project, which it would import instead of a side's."""
 
-    def found(self, kind: str, evidence: str, benchmarks: list[Measured]) -> Found:
+    def found(self, kind: str, evidence: str, benchmarks: list[Proposed]) -> Found:
         """Return what is written for benchmarks that Python runs."""
         tree, build, installed = self.tree, None, False
         if _compiled(tree):
@@ -297,7 +297,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     words = ["-m", "pytest", "-q", *(["-o", "addopts="] if hindered else []), *looking_below(tree, files)]
     command = own.command([*words, f"--benchmark-min-time={length:g}", *files])
     what = f"{len(files)} test file{'s' if len(files) != 1 else ''} with benchmarks"
-    found = own.found("pytest-benchmark", what, [Measured("pytest", command, [], "pytest-benchmark")])
+    found = own.found("pytest-benchmark", what, [Proposed("pytest", command, [], "pytest-benchmark")])
     return replace(found, rows=[*found.rows, *rows], amount=plan)
 
 
@@ -330,7 +330,7 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
     common = posixpath.commonpath([posixpath.dirname(path) or "." for path in scripts])
     names = names_of((posixpath.relpath(path[:-3], common) for path in scripts), "pyperf")
     measured = [
-        Measured(name, own.command([path, f"--min-time={length:g}"]), [], "pyperf")
+        Proposed(name, own.command([path, f"--min-time={length:g}"]), [], "pyperf")
         for name, path in zip(names, scripts, strict=True)
     ]
     found = own.found("pyperf", f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner", measured)
@@ -348,7 +348,7 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
             plan, length = suite_plan(cases, 1.0)
             command = own.command(["-m", "perfgate_asv", folder, f"--sample-time={length:g}"])
             comment = ["The time_* of asv's suite, by asv_runner in one process; --bench=REGEX chooses of them."]
-            measured = Measured("asv", command, comment, "asv")
+            measured = Proposed("asv", command, comment, "asv")
             return replace(
                 own.found("asv", f"{path}, {cases} benchmarks in {folder}", [measured]), amount=replace(plan, warmup=1)
             )

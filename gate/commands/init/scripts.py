@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Amount, Found, Measured, Rank, Row, fixed_plan, placeholder
+from gate.commands.init.found import Amount, Found, Proposed, Rank, Row, fixed_plan, placeholder
 from gate.commands.init.tree import Tree
 
 _NAMED = re.compile(
@@ -60,13 +60,13 @@ def in_benchmarks(path: str) -> bool:
     return folder.lower() in _FOLDERS and not name.startswith("_")
 
 
-def of_script(name: str, command: list[str] | str, text: str) -> tuple[Measured, Amount | None]:
+def of_script(name: str, command: list[str] | str, text: str) -> tuple[Proposed, Amount | None]:
     """Return the benchmark that a script is, and its plan: its own times where it writes them, else its whole run."""
     if "PERFGATE_OUTPUT" in text:
         comment = ["It writes its own times to the file that PERFGATE_OUTPUT names (docs/values.md)."]
-        return Measured(name, command, comment, "values"), Amount(2, 10, int("PERFGATE_WARMUP" in text))
+        return Proposed(name, command, comment, "values"), Amount(2, 10, int("PERFGATE_WARMUP" in text))
     comment = ["The whole run, start included; the script may write its own times instead (docs/values.md)."]
-    return Measured(name, command, comment, rank=Rank.BENCHMARK), None
+    return Proposed(name, command, comment, rank=Rank.BENCHMARK), None
 
 
 def look(tree: Tree, ask: Asked) -> Found:

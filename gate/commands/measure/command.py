@@ -40,7 +40,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
             write_preview(job, out, explains=True)
             return 0
         run.begin(job, introduction(job))
-        job = run.measure(job, explains=True).job
+        job, _ = run.measure(job, explains=True)
     records = records_of(job.out)
     failures = [r for r in records if isinstance(r, Failure)]
     executions, proofs = (sum(isinstance(r, kind) for r in records) for kind in (Execution, Same))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from gate.commands.simulate.command import Options
-from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source, of_runs
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, CaseDraws, CaseNoise, Shape, of_runs
 from gate.commands.simulate.sections import (
     Ask,
     Row,
-    Section,
-    Setting,
-    Table,
+    Scenario,
+    SimulatedSection,
+    SimulatedTable,
     as_text,
     asked,
     columns,
@@ -30,7 +30,7 @@ FIXED = (5,)
 INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "paired")
 BESIDE: tuple[Interval, ...] = ("fieller-kj", "fieller")
 """Those that tables show beside each other."""
-TWO_LAYOUTS = Components("two layouts", 0.041, 0.0, 0.01)
+TWO_LAYOUTS = CaseNoise("two layouts", 0.041, 0.0, 0.01)
 """Build effects and almost no noise below them: the hard case when they are bimodal."""
 BIMODAL = Shape("bimodal", 0.5)
 THRESHOLDS = (0.0, 0.02)
@@ -49,7 +49,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         UserError: files without a case that has two builds a side.
     """
     components = of_runs(options.runs, err) if options.runs else TABLE_VII
-    setting = Setting(
+    setting = Scenario(
         components=components, paper=components == TABLE_VII, builds=tuple(sorted(set(options.builds))),
         thresholds=tuple(sorted(set(options.threshold))), effects=tuple(sorted(set(options.effect))),
         cases=options.cases,
@@ -60,7 +60,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     return 0
 
 
-def simulated(setting: Setting) -> Section:
+def simulated(setting: Scenario) -> SimulatedSection:
     """List the cases."""
     whence = (
         "The variance components of Kalibera and Jones 2012, Table VII, as 10 starts x 10 values in each build."
@@ -80,9 +80,9 @@ def simulated(setting: Setting) -> Section:
         for c in setting.components
     )
     titles = ("case", "build", "execution", "iteration", "in a build", "mean of a build")
-    return Section("Simulated cases", (
+    return SimulatedSection("Simulated cases", (
         f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a build.{more}",
-        Table((*titles, "in common") if in_common else titles, lines),
+        SimulatedTable((*titles, "in common") if in_common else titles, lines),
     ))  # fmt: skip
 
 
@@ -94,13 +94,13 @@ def alone(builds: int, interval: Interval) -> Rules:
     return Rules(looks=(builds,), interval=interval, family="none", min_builds=2)
 
 
-def comparisons(setting: Setting, builds: int, ratio: float, interval: Interval, shape: Shape = NORMAL) -> Comparisons:
+def comparisons(setting: Scenario, builds: int, ratio: float, interval: Interval, shape: Shape = NORMAL) -> Comparisons:
     """Return the study of all cases by one interval: the same one for coverage, false alarms and power."""
     ratios = (ratio,) * len(setting.components)
-    return Comparisons(Source(setting.components, shape), alone(builds, interval), ratios, setting.thresholds)
+    return Comparisons(CaseDraws(setting.components, shape), alone(builds, interval), ratios, setting.thresholds)
 
 
-def coverage(setting: Setting) -> Section:
+def coverage(setting: Scenario) -> SimulatedSection:
     """Say how often the interval contains the true change, and how wide it is."""
     ratio, change = 1 + setting.effects[0], plain(setting.effects[0])
 
@@ -121,19 +121,19 @@ def coverage(setting: Setting) -> Section:
         for k, c in enumerate(setting.components)
     )
     titles = columns(setting.builds)
-    return Section("Coverage and width", (
+    return SimulatedSection("Coverage and width", (
         (
             f"How often the 95% interval contains the true change, here +{change}, over all cases (K&J 8.4). K&J's "
             "own interval contains it too often with few builds, because it is too wide."
         ),
-        Table(("interval", "build effects", *titles), every, names=2),
+        SimulatedTable(("interval", "build effects", *titles), every, names=2),
         f"Mean half-width of the interval at +{change}, normal build effects: `fieller-kj` / `fieller`.",
-        Table(("case", *titles), widths),
+        SimulatedTable(("case", *titles), widths),
     ))  # fmt: skip
 
 
 def beside(
-    setting: Setting, builds: int, ratio: float, value: Callable[[ComparisonCounts], float], digits: int = 1
+    setting: Scenario, builds: int, ratio: float, value: Callable[[ComparisonCounts], float], digits: int = 1
 ) -> Ask:
     """Write a share of each of BESIDE: "8.7 / 6.0 / 4.1%"."""
     studies = tuple(comparisons(setting, builds, ratio, interval) for interval in BESIDE)
@@ -147,24 +147,24 @@ GATES: dict[str, tuple[int, ...]] = {"fixed": FIXED, "looks": LOOKS}
 """The rounds after which a report is decided."""
 
 
-def report(cases: Sequence[Components], shape: Shape, looks: tuple[int, ...], threshold: float) -> Reports:
+def report(cases: Sequence[CaseNoise], shape: Shape, looks: tuple[int, ...], threshold: float) -> Reports:
     """Return the study of reports in which nothing has changed."""
-    return Reports(Source(tuple(cases), shape), Rules(threshold, looks), (1.0,) * len(cases))
+    return Reports(CaseDraws(tuple(cases), shape), Rules(threshold, looks), (1.0,) * len(cases))
 
 
-def cases_of(setting: Setting) -> list[tuple[str, tuple[Components, ...], Shape]]:
+def cases_of(setting: Scenario) -> list[tuple[str, tuple[CaseNoise, ...], Shape]]:
     """List the cases of reports: the given ones in turn and, with the paper's, also reports of only the hard case."""
     given = [("in turn", setting.in_turn, shape) for shape in (NORMAL, Shape("skewed"), BIMODAL)]
     return [*given, ("two layouts", (TWO_LAYOUTS,) * setting.cases, BIMODAL)] if setting.paper else given
 
 
-def alarms(setting: Setting) -> Section:
+def alarms(setting: Scenario) -> SimulatedSection:
     """Say how often single comparisons and whole reports are wrong."""
 
     def different(study: Comparisons, at: int) -> Ask:
         return told(study, lambda c: percent(float(c.different[at])))
 
-    def failing(cases: tuple[Components, ...], shape: Shape, looks: tuple[int, ...]) -> Ask:
+    def failing(cases: tuple[CaseNoise, ...], shape: Shape, looks: tuple[int, ...]) -> Ask:
         both = tuple(report(cases, shape, looks, threshold) for threshold in THRESHOLDS)
         return Ask(both, lambda of: " / ".join(f"{of.of(each).failing * 100:.2f}" for each in both) + "%")
 
@@ -179,27 +179,27 @@ def alarms(setting: Setting) -> Section:
         for name, cases, shape in every
     )
     titles = ("cases", "build effects", *GATES)
-    return Section("False alarms", (
+    return SimulatedSection("False alarms", (
         (
             "Base against itself. First single comparisons of all cases, each judged alone at 95%: the share called "
             "different, slower or faster, as K&J count it. Half of these alarms fail a gate."
         ),
-        Table(("threshold", "interval", *columns(setting.builds)), single, names=2),
+        SimulatedTable(("threshold", "interval", *columns(setting.builds)), single, names=2),
         (
             f"Whole reports of {setting.cases} cases with Holm's correction: the share that fails although nothing "
             f"has changed, at a threshold of 0% / 2%. Fixed: {FIXED[0]} builds. Looks: after "
             f"{', '.join(map(str, LOOKS))} rounds. Cases share their variance."
         ),
-        Table(titles, whole, names=2),
+        SimulatedTable(titles, whole, names=2),
     ))  # fmt: skip
 
 
 # --- power ------------------------------------------------------------------------------------------------------------
 
 
-def power(setting: Setting) -> Section:
+def power(setting: Scenario) -> SimulatedSection:
     """Say how often a true change is called a regression."""
-    tables: list[str | Table] = []
+    tables: list[str | SimulatedTable] = []
     for effect in setting.effects:
         for at, threshold in enumerate(setting.thresholds):
             if effect > threshold:
@@ -211,8 +211,8 @@ def power(setting: Setting) -> Section:
                     for k, c in enumerate(setting.components)
                 )  # fmt: skip
                 tables.append(f"+{plain(effect)}, threshold {plain(threshold)}:")
-                tables.append(Table(("case", *columns(setting.builds)), lines))
-    return Section("Power", (
+                tables.append(SimulatedTable(("case", *columns(setting.builds)), lines))
+    return SimulatedSection("Power", (
         (
             "How often a slower head is called a regression: one case judged alone, with normal build effects. Each "
             "cell: `fieller-kj` / `fieller`. In a report an interval also needs `min_builds`."
@@ -224,16 +224,16 @@ def power(setting: Setting) -> Section:
 # --- early stopping ---------------------------------------------------------------------------------------------------
 
 
-def one_changed(setting: Setting, change: float, looks: tuple[int, ...], show: Show = "no-sign") -> Reports:
+def one_changed(setting: Scenario, change: float, looks: tuple[int, ...], show: Show = "no-sign") -> Reports:
     """Return the study of reports in which one case, that of middling noise, has changed."""
     middling = setting.middling
     others = [c for c in setting.in_turn if c != middling] + [c for c in setting.in_turn if c == middling]
     cases = (middling, *others[: setting.cases - 1])
     ratios = (1 + change, *(1.0 for _ in cases[1:]))
-    return Reports(Source(cases), Rules(THRESHOLDS[1], looks, show=show), ratios)
+    return Reports(CaseDraws(cases), Rules(THRESHOLDS[1], looks, show=show), ratios)
 
 
-def stopping(setting: Setting) -> Section:
+def stopping(setting: Scenario) -> SimulatedSection:
     """Say what early stopping and giving up cost and save."""
 
     def line(change: float) -> Row:
@@ -251,7 +251,7 @@ def stopping(setting: Setting) -> Section:
 
     verdicts = ("found", "no sign", "inconclusive")
     titles = ("change", f"fixed {MOST}: found", *verdicts, "its rounds", "others'", "built")
-    return Section("Stopping early", (
+    return SimulatedSection("Stopping early", (
         (
             f"Reports of {setting.cases} cases of which one, {setting.middling.name}, has changed; threshold "
             f"{plain(THRESHOLDS[1])}. Found: how often the change is called a regression, with {MOST} builds and with "
@@ -259,5 +259,5 @@ def stopping(setting: Setting) -> Section:
             "rounds in which the changed case and the others are executed, and in which both sides are built: builds "
             "continue as long as any case needs them. Cases are given up where no regression can be expected any more."
         ),
-        Table(titles, tuple(line(change) for change in CHANGES)),
+        SimulatedTable(titles, tuple(line(change) for change in CHANGES)),
     ))  # fmt: skip

@@ -15,7 +15,7 @@ from gate.model import (
     Case,
     Evidence,
     Layouts,
-    Round,
+    RoundsDone,
     Run,
     Sample,
 )
@@ -29,7 +29,7 @@ Kind = Literal["normal", "skewed", "bimodal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Components:
+class CaseNoise:
     """One case: the standard deviation of each level alone (T) as a share of the mean, and how often it is measured."""
 
     name: str
@@ -56,16 +56,16 @@ class Components:
 
 # Kalibera and Jones 2012, Table VII: T where it differs from S (in parentheses there), else S
 TABLE_VII = (
-    Components("FFT NA OPT", 0.034, 0.082, 0.014),
-    Components("FFT NA", 0.034, 0.078, 0.014),
-    Components("FFT OPT", 0.044, 0.082, 0.043),
-    Components("FFT", 0.041, 0.067, 0.046),
-    Components("HTTP OPT", 0.002, 0.0, 0.225),
-    Components("HTTP", 0.002, 0.0, 0.215),
-    Components("Rijndael OPT", 0.004, 0.035, 0.093),
-    Components("Rijndael", 0.004, 0.032, 0.091),
-    Components("TCP OPT", 0.006, 0.0, 0.418),
-    Components("TCP", 0.006, 0.0, 0.386),
+    CaseNoise("FFT NA OPT", 0.034, 0.082, 0.014),
+    CaseNoise("FFT NA", 0.034, 0.078, 0.014),
+    CaseNoise("FFT OPT", 0.044, 0.082, 0.043),
+    CaseNoise("FFT", 0.041, 0.067, 0.046),
+    CaseNoise("HTTP OPT", 0.002, 0.0, 0.225),
+    CaseNoise("HTTP", 0.002, 0.0, 0.215),
+    CaseNoise("Rijndael OPT", 0.004, 0.035, 0.093),
+    CaseNoise("Rijndael", 0.004, 0.032, 0.091),
+    CaseNoise("TCP OPT", 0.006, 0.0, 0.418),
+    CaseNoise("TCP", 0.006, 0.0, 0.386),
 )
 
 
@@ -104,7 +104,7 @@ NORMAL = Shape("normal")
 SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal", 0.5), Shape("bimodal", 0.2), Shape("bimodal", 0.05))
 
 
-def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
+def of_runs(runs: Sequence[str], err: TextIO) -> tuple[CaseNoise, ...]:
     """Take the components of every case that a plan from these runs would go by.
 
     What base and head of a round share, as a layout or the host's speed, is its drift and not in the levels.
@@ -118,12 +118,12 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
     gathered, found = from_runs(runs, RulesOptions()), []
     err.writelines(f"perfgate: {visible(note)}\n" for note in gathered.left_out)
     for known, name in zip(gathered.known, names(gathered.known), strict=True):
-        whole, often = known.estimated.components, known.repeated
+        whole, often = known.components, known.repeated
         apart = without_shared(whole, known.shared, often[0])
         drift = max(build_variance(whole, *often) - build_variance(apart, *often), 0.0)
         build, execution, iteration = map(math.sqrt, (apart.build, apart.execution, apart.iteration))
         executions, iterations = (max(1, round(count)) for count in often)
-        found.append(Components(name, build, execution, iteration, executions, iterations, math.sqrt(drift)))
+        found.append(CaseNoise(name, build, execution, iteration, executions, iterations, math.sqrt(drift)))
     return tuple(found)
 
 
@@ -145,14 +145,14 @@ class Draws(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CaseDraws:
     """Independent cases, each measured `rounds` times a side; one value a build stands for all that is below it.
 
     Exact for means: with balanced normal lower levels a build's mean is its effect and one normal variate with the
     variance that the levels below leave.
     """
 
-    components: tuple[Components, ...]
+    components: tuple[CaseNoise, ...]
     """One per case."""
     shape: Shape = NORMAL
 
@@ -170,7 +170,7 @@ class Source:
         return evidence_of(cases_of(base, head), Run(created=CREATED, seed=1), rounds, looks)
 
 
-def levels_of(components: Sequence[Components]) -> tuple[Array, Array, Array]:
+def levels_of(components: Sequence[CaseNoise]) -> tuple[Array, Array, Array]:
     """Return the deviations of builds, of what is below them and of rounds, each of shape (cases, 1)."""
     of_build, below, of_round = (
         np.array(own)[:, None]
@@ -214,6 +214,6 @@ def evidence_of(
 ) -> Evidence:
     """Wrap cases as what one complete run of so many rounds measured; looks: () for a fixed design."""
     return Evidence(
-        run=run, layouts=layouts, cases=cases, failures=[], new=[], rounds=Round(done=rounds, planned=rounds),
+        run=run, layouts=layouts, cases=cases, failures=[], new=[], rounds=RoundsDone(done=rounds, planned=rounds),
         looks=list(looks), seconds=None, slowest_round=None, builds=[], states=[], warnings=[],
     )  # fmt: skip

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gate.commands.simulate.draws import Components
-from gate.commands.simulate.studies import AnyStudy, Counts, Results, Study
+from gate.commands.simulate.draws import CaseNoise
+from gate.commands.simulate.studies import AnyStudy, Results, Study, Tally
 from gate.document.terminal import Column, table
 from gate.writing.plain import wrap
 
-C = TypeVar("C", bound=Counts)
+C = TypeVar("C", bound=Tally)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Scenario:
     """What is simulated: the cases, and the sizes that tables go over."""
 
-    components: tuple[Components, ...]
+    components: tuple[CaseNoise, ...]
     paper: bool
     """Whether the cases are those of K&J Table VII, which have the hard case of two layouts beside them."""
     builds: tuple[int, ...]
@@ -27,12 +27,12 @@ class Setting:
     cases: int
 
     @property
-    def middling(self) -> Components:
+    def middling(self) -> CaseNoise:
         """The case of middling noise."""
         return sorted(self.components, key=lambda c: c.of_build_mean)[(len(self.components) - 1) // 2]
 
     @property
-    def in_turn(self) -> tuple[Components, ...]:
+    def in_turn(self) -> tuple[CaseNoise, ...]:
         """The cases of a report: the components in turn."""
         return tuple(self.components[i % len(self.components)] for i in range(self.cases))
 
@@ -50,7 +50,7 @@ Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SimulatedTable:
     """Cells below titles; the first `names` columns are words, the others numbers."""
 
     titles: tuple[str, ...]
@@ -63,16 +63,16 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SimulatedSection:
     """A title and what stands below it, in order."""
 
     title: str
-    blocks: tuple[str | Table, ...]
+    blocks: tuple[str | SimulatedTable, ...]
 
 
-def asked(sections: Sequence[Section]) -> Iterator[AnyStudy]:
+def asked(sections: Sequence[SimulatedSection]) -> Iterator[AnyStudy]:
     """List every study that the sections ask for."""
-    tables = (block for section in sections for block in section.blocks if isinstance(block, Table))
+    tables = (block for section in sections for block in section.blocks if isinstance(block, SimulatedTable))
     for cell in (cell for own in tables for line in own.rows for cell in line):
         if isinstance(cell, Ask):
             yield from cell.studies
@@ -103,7 +103,7 @@ def columns(builds: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"{count} builds" for count in builds)
 
 
-def as_text(sections: Sequence[Section], results: Results, width: int) -> str:
+def as_text(sections: Sequence[SimulatedSection], results: Results, width: int) -> str:
     """Lay out sections for a terminal."""
     lines: list[str] = []
     for section in sections:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from functools import cache, partial
-from typing import Literal, NamedTuple, Protocol, Self, TextIO, TypeVar, cast
+from typing import Literal, Protocol, Self, TextIO, TypeVar, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Detectable, Gate, Interval, MetricRules, Show
 from gate.decide.design import by_question, design_of
 from gate.decide.estimates import estimates, subjects_of
-from gate.decide.looks import limits_of, walk
+from gate.decide.looks import Judged, limits_of, walk
 from gate.decide.report import verdict_of
 from gate.model import Evidence, Verdict
 from gate.run.live_lines import Live, bar_line
@@ -44,7 +44,7 @@ EARLY = 6
 VERDICTS: tuple[Verdict, ...] = ("regression", "improvement", "unchanged", "no-sign", "inconclusive")
 
 
-class Counts:
+class Tally:
     """Numbers that add up; a base of frozen dataclasses of arrays and integers."""
 
     def __add__(self, other: Self) -> Self:
@@ -52,7 +52,7 @@ class Counts:
         return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))  # type: ignore[arg-type]
 
 
-C_co = TypeVar("C_co", bound=Counts, covariant=True)
+C_co = TypeVar("C_co", bound=Tally, covariant=True)
 
 
 class Study(Protocol[C_co]):
@@ -141,7 +141,7 @@ class Comparisons:
             # one case of each benchmark
             truths = dict(zip(dict.fromkeys(case.benchmark for case in evidence.cases), self.ratios, strict=True))
             rows = []
-            for found in estimates(subjects, design, None).found[: self.counted]:
+            for found in estimates(subjects, design, None)[0][: self.counted]:
                 ends = limits_of(found, design.alpha)
                 limits = (ends.low, ends.high) if ends.kind == "bounded" else (math.nan, math.nan)
                 rows.append((limits[0] or 0.0, limits[1] or 0.0, truths[found.subject.case.benchmark]))
@@ -161,7 +161,7 @@ class Comparisons:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ComparisonCounts(Counts):
+class ComparisonCounts(Tally):
     """Of comparisons, each of shape (findings,): those covered and bounded, and the sum of half-widths."""
 
     comparisons: Array
@@ -227,45 +227,37 @@ class Reports:
         looks = self.rules.looks if len(self.rules.looks) > 1 else ()
         for _ in range(n):
             found = decided(self.source.evidence(rng, self.rules.looks[-1], looks, self.ratios), self.rules)
-            for k, one in enumerate(found):
-                verdicts[k, VERDICTS.index(one.verdict)] += 1
-                not_worse[k] += one.not_worse
-                rounds[k] += one.rounds
-            red = [one for one in found if one.verdict == "regression"]
+            # the rounds after which each took no more
+            taken = [self.rules.looks[one.look] for one, _ in found]
+            for k, (one, verdict) in enumerate(found):
+                verdicts[k, VERDICTS.index(verdict)] += 1
+                not_worse[k] += one.position.not_worse and verdict != "regression"
+            rounds += taken
+            red = [own for own, (_, verdict) in zip(taken, found, strict=True) if verdict == "regression"]
             failed += bool(red)
-            early += bool(red) and red[0].rounds <= EARLY
-            built += max(one.rounds for one in found)
+            early += bool(red) and red[0] <= EARLY
+            built += max(taken)
         return ReportCounts(n, failed, early, verdicts, not_worse, rounds, built)
 
 
-class Decided(NamedTuple):
-    """What became of a case."""
-
-    verdict: Verdict
-    not_worse: bool
-    rounds: int
-    """After which it took no more."""
-
-
-def decided(evidence: Evidence, rules: Rules) -> list[Decided]:
-    """Judge a report as gate.decide does, and leave out its words."""
+def decided(evidence: Evidence, rules: Rules) -> list[tuple[Judged, Verdict]]:
+    """Judge a report as gate.decide does, and leave out its words: of each question the view that stands for it."""
     policy = policy_of(rules)
     subjects = subjects_of(evidence, policy)
     design = design_of(evidence, policy, subjects)
-    judged, found = walk(subjects, design).judged, []
+    judged, _ = walk(subjects, design)
+    found = []
     for question in by_question(subjects):
         views = [judged[i] for i in question]
         # the view that shows a regression, otherwise the sharp one
         chosen = next((each for each in views if each.regression.rejected), None)
         chosen = chosen or next(each for each in views if each.subject.sharp)
-        verdict = verdict_of(chosen, None, design).change
-        not_worse = chosen.position.not_worse and verdict != "regression"
-        found.append(Decided(verdict, not_worse, rules.looks[chosen.look]))
+        found.append((chosen, verdict_of(chosen, None, design).change))
     return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReportCounts(Counts):
+class ReportCounts(Tally):
     """Of reports: those that fail; per case (shape (cases,)) the findings of each kind and the rounds they took."""
 
     reports: int
@@ -310,17 +302,17 @@ class ReportCounts(Counts):
 
 # --- on all cores -----------------------------------------------------------------------------------------------------
 
-AnyStudy = Study[Counts]
+AnyStudy = Study[Tally]
 _Chunk = tuple[AnyStudy, int, int]
 """Part of a study: its number, and of how many draws."""
-C = TypeVar("C", bound=Counts)
+C = TypeVar("C", bound=Tally)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """The counts of the studies that were run."""
 
-    counts: Mapping[AnyStudy, Counts]
+    counts: Mapping[AnyStudy, Tally]
 
     def of(self, study: Study[C]) -> C:
         """Return the counts of one study."""
@@ -341,7 +333,7 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
         size = min(study.chunk, total)
         chunks += [(study, k, min(size, total - start)) for k, start in enumerate(range(0, total, size))]
     live, begin = Live(progress), time.monotonic()
-    found: dict[AnyStudy, Counts] = {}
+    found: dict[AnyStudy, Tally] = {}
     # more processes than cores make nothing faster
     workers = min(cores or usable_cores(), usable_cores(), len(chunks))
     for done, ((study, *_), counts) in enumerate(zip(chunks, _run(chunks, seed, workers), strict=True), 1):
@@ -356,7 +348,7 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
     return Results(found)
 
 
-def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:
+def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Tally]:
     if workers <= 1:
         yield from map(partial(_one, seed), chunks)
         return
@@ -383,7 +375,7 @@ def _become_worker() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _one(seed: int, chunk: _Chunk) -> Counts:
+def _one(seed: int, chunk: _Chunk) -> Tally:
     study, index, n = chunk
     # named by what it is, so that another study more or less changes no other
     name = zlib.crc32(repr(study).encode())

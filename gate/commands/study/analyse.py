@@ -11,7 +11,14 @@ from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.commands.study.analysis import Method, analyse
 from gate.commands.study.document import brief, document_of
-from gate.commands.study.observations import Abridgement, Observed, Wanted, plain, responses, with_host_factors
+from gate.commands.study.observations import (
+    Abridgement,
+    Observed,
+    Observing,
+    plain,
+    responses,
+    with_host_factors,
+)
 from gate.commands.study.options import AnalyseOptions
 from gate.config.fractions import model_order
 from gate.config.rules import is_decided
@@ -119,12 +126,12 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> tuple[StudyReport
     return report, observed
 
 
-def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None) -> Wanted:
+def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None) -> Observing:
     scale = options.scale or (study.scale if study else "auto")
     # which block of a fraction that is folded over an execution is of
     every = treatments(study, config.build) if study and config and study.foldover else ()
     folds = {_key(p.settings, p.side): p.fold for p in every}
-    return Wanted(
+    return Observing(
         scale="value" if scale == "plain" else scale,
         declared=model_factors(study, config.build) if config and study else [],
         order=options.settings,

@@ -20,7 +20,7 @@ from gate.model.study import (
     QuantileEffects,
     Response,
     SeriesPoint,
-    Spread,
+    SpreadTest,
     Varies,
 )
 from gate.stats.design.cells import balanced, blocks, lacking, main_effects, treatments
@@ -62,8 +62,8 @@ def lie_of(observed: Observed) -> Layers:
 
 
 def family(
-    observed: Observed, method: Method, linear: LinearModel | None, taus: Sequence[float], varying: Sequence[Spread],
-    lie: Layers, contrasts: Lenth | None = None,
+    observed: Observed, method: Method, linear: LinearModel | None, taus: Sequence[float],
+    varying: Sequence[SpreadTest], lie: Layers, contrasts: Lenth | None = None,
 ) -> list[Claim]:  # fmt: skip
     """Test the family of a response; taus: the quantiles that have their values; contrasts: without another error."""
     if linear is None:

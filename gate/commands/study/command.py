@@ -8,7 +8,7 @@ from typing import TextIO
 from gate.cli.command import MEASURED, Command
 from gate.cli.options import given
 from gate.codes import MisuseError
-from gate.commands.study.options import FOLDER, AnalyseOptions, MeasureOptions, Options, PlanOptions, StudyOptions
+from gate.commands.study.options import FOLDER, AnalyseOptions, Options, PlanOptions, StudyMeasureOptions, StudyOptions
 
 _DONE = "complete, or paused by its budget; a study neither passes nor fails"
 _ERROR = "error: a treatment failed, or no replicate is complete"
@@ -43,7 +43,7 @@ def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:
     return measure.run(asked, options.rules, out, err)
 
 
-def run_measure(options: MeasureOptions, out: TextIO, err: TextIO) -> int:
+def run_measure(options: StudyMeasureOptions, out: TextIO, err: TextIO) -> int:
     """Measure."""
     _require_measuring()
     from gate.commands.study import measure
@@ -51,7 +51,7 @@ def run_measure(options: MeasureOptions, out: TextIO, err: TextIO) -> int:
     return measure.run(_asked(options), options.rules, out, err)
 
 
-def _asked(options: MeasureOptions | PlanOptions) -> StudyOptions:
+def _asked(options: StudyMeasureOptions | PlanOptions) -> StudyOptions:
     names = {each.name for each in dataclasses.fields(StudyOptions)}
     every = {**vars(options), **vars(options.job)}
     return StudyOptions(**{name: value for name, value in every.items() if name in names})
@@ -91,7 +91,7 @@ COMMAND = Command(
         "measure": Command(
             help="measure a study, without analysing it",
             example="perfgate study measure --session 1 --sessions 2 --out results && perfgate study analyse results",
-            options=MeasureOptions,
+            options=StudyMeasureOptions,
             run=run_measure,
             codes=MEASURED,
             done=_DONE,

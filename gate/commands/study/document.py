@@ -16,7 +16,7 @@ from gate.commands.study.plots.intervals import means_by_metric, one_way, sample
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.of_values import boots, boxes, histogram, residuals, series, spreads, violins
 from gate.commands.study.plots.styles import TreatmentValues
-from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Said, Section
+from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Section, Statement
 from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, Varies
 from gate.plots.picture import Picture
 from gate.stats.design.cells import cells
@@ -86,7 +86,7 @@ def _figure(name: str, drawn: Picture | None) -> list[Figure]:
 def brief(report: StudyReport) -> Document:
     """Write what was found in sentences alone, and what failed."""
     found: list[list[Part]] = [
-        [_of(r, [Said(say.measured(r)), Items(r.words, "says", "What it shows")])] for r in report.responses
+        [_of(r, [Statement(say.measured(r)), Items(r.words, "says", "What it shows")])] for r in report.responses
     ]
     return _document(report, [*_opening(report), *found])
 
@@ -128,7 +128,7 @@ def document_of(report: StudyReport, observed: Sequence[Observed] | None = None,
         own = None if observed is None else observed[number - 1]
         draw = Drawer(response, own, f"r{number}" if len(responses) > 1 else "r", confidence)
         said: list[Part] = [
-            Said(say.measured(response)),
+            Statement(say.measured(response)),
             Items(response.words, "says", "What it shows"),
             Items(say.cautions(response), "caution", "What to keep in mind"),
         ]
@@ -161,7 +161,7 @@ def _opening(report: StudyReport) -> list[list[Part]]:
     nothing = "" if report.responses else "Nothing was measured: there is nothing to analyse."
     return [
         [Items([report.unfinished] if report.unfinished else [], "caution")],
-        [Said(nothing, "error"), Items([failures.sentence(failure) for failure in report.failures], "caution")],
+        [Statement(nothing, "error"), Items([failures.sentence(failure) for failure in report.failures], "caution")],
     ]
 
 
@@ -179,9 +179,9 @@ def _closing(report: StudyReport, files: Sequence[str]) -> list[list[Part]]:
     rows += [("perfgate", report.perfgate), ("seed of the analysis", str(report.seed))]
     names = map(visible, files or ["measurements.jsonl"])
     kept: list[Part] = [
-        Said("To make this page again:"),
+        Statement("To make this page again:"),
         Code(" ".join(["perfgate study analyse", *names, "--out again"])),
-        Said(_SOURCES),
+        Statement(_SOURCES),
     ]
     return [[Fold("Run and host", [Facts(rows), commands], "run"), Fold("Data", kept, "data")]]
 

@@ -41,7 +41,7 @@ class Experiment:
     study: Study
     factors: tuple[Factor, ...]
     """As the linear model has them."""
-    planned: tuple[planning.Planned, ...]
+    planned: tuple[planning.PlannedTreatment, ...]
     """All treatments, whatever job measures them."""
     benchmarks: tuple[str, ...]
     """Names of what is measured, on every side that is."""

@@ -17,8 +17,8 @@ from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import document, introduction, warnings_of
 from gate.config.config_text import Path as Key
 from gate.config.rules import is_single
-from gate.config.shards import Part, part_of, refuse_other_part
-from gate.config.treatments import Planned, bound_runners, bound_sessions, measured_by, shares_of
+from gate.config.shards import JobPart, part_of, refuse_other_part
+from gate.config.treatments import PlannedTreatment, bound_runners, bound_sessions, measured_by, shares_of
 from gate.document import terminal
 from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
 from gate.evidence.runs import config_of
@@ -36,7 +36,7 @@ from gate.units import Duration, agree, format_duration, plural
 from gate.words.failures import sentence
 from harness.host.facts import facts
 from harness.loop.ledger import Ledger
-from harness.loop.measure import Measured
+from harness.loop.measure import MeasuredRounds
 from harness.loop.schedule import design_schedule
 from harness.source.repository import sources_of
 
@@ -66,8 +66,8 @@ def run(
             return 0
         warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
         run.begin(job, [introduction(design, to_do), *warnings])
-        done = run.measure(job)
-        job, measured, records = done.job, done.measured, runs.records_of(done.job.out)
+        job, measured = run.measure(job)
+        records = runs.records_of(job.out)
         for line in paused(job, measured, records) if measured.stop == "budget" else ():
             say_line(err, line)
         failures = [record for record in records if isinstance(record, Failure)]
@@ -158,7 +158,7 @@ def prepare_study(
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 
 
-def _here(design: experiment.Experiment, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
+def _here(design: experiment.Experiment, options: StudyOptions, part: JobPart | None) -> tuple[PlannedTreatment, ...]:
     runners = bound_runners(design.study)
     # what a workflow passes on is empty where a job has no runner of its own
     runner = options.runner or None
@@ -207,7 +207,7 @@ def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
     )  # fmt: skip
 
 
-def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]:
+def paused(job: Job, measured: MeasuredRounds, records: Sequence[Record]) -> list[str]:
     """Say that the budget ended, how far measuring came, and what measures the rest at which cost."""
     rest = of_the_rest(job, records)
     budget = float(job.project.settings.rules.plan.budget)

@@ -67,7 +67,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Observing:
     """How observations are made.
 
     scale: "auto": the logarithm where the spread of treatments grows with their level. declared: factors as the design
@@ -82,7 +82,7 @@ class Wanted:
     fold: Callable[[Execution], int] = lambda _: 0
 
 
-def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -> Observed:
+def observations(executions: Sequence[Execution], metric: str, wanted: Observing) -> Observed:
     """Lay out one response of one benchmark.
 
     executions: all of one benchmark that have values of the metric, at least one.
@@ -184,7 +184,7 @@ def plain(value: object) -> Setting:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> tuple[Factor, list[Setting]] | None:
+def _column(name: str, executions: Sequence[Execution], wanted: Observing) -> tuple[Factor, list[Setting]] | None:
     """Return a factor and its setting in each execution; None: no line has it, or all are of one side."""
     for e in executions if name == SIDE else ():
         if e.factors.get(SIDE, e.side) != e.side:
@@ -243,7 +243,7 @@ def _numbered(keys: Sequence[Hashable]) -> Integers:
 
 
 def responses(
-    executions: Sequence[Execution], wanted: Wanted, benchmarks: Sequence[str], metrics: Sequence[str],
+    executions: Sequence[Execution], wanted: Observing, benchmarks: Sequence[str], metrics: Sequence[str],
     default: Callable[[str, str], bool],
 ) -> list[Observed]:  # fmt: skip
     """Lay out each response, in the order of the files.

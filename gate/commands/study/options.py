@@ -110,7 +110,7 @@ def _files() -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasureOptions:
+class StudyMeasureOptions:
     """A study, measured; out: None: study in .perfgate of the project."""
 
     base: str | None = option(_BASE, metavar="REF", section="measuring")
@@ -134,7 +134,7 @@ class MeasureOptions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Options(MeasureOptions):
+class Options(StudyMeasureOptions):
     """A study, measured and analysed."""
 
     written: Mapping[str, str] = _files()

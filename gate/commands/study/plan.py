@@ -11,7 +11,7 @@ from gate.commands.study.words import ERRORS
 from gate.config.fractions import LETTERS, Fraction, Word, fraction_of, model_order, roman
 from gate.config.treatments import (
     SIDE,
-    Planned,
+    PlannedTreatment,
     bound_sessions,
     builds_of,
     jobs,
@@ -139,7 +139,7 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""
 
 
-def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
+def forecast(design: Experiment, here: Sequence[PlannedTreatment], sessions: int | None) -> list[str]:
     """Say what the plan lacks, for before measuring: a report says it of what was measured.
 
     Args:

@@ -10,7 +10,7 @@ from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Respons
 from gate.stats.special import stdtrit
 from gate.units import format_number, format_share, plural
 from gate.words.effects import (
-    Change,
+    EffectInterval,
     alias_sets,
     change_of,
     level_of,
@@ -186,7 +186,7 @@ def cautions(response: study.Response) -> list[str]:
     ]
 
 
-def checks(response: study.Response) -> list[study.Check]:
+def checks(response: study.Response) -> list[study.ModelCheck]:
     """Return all checks of a response."""
     return [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]
 
@@ -255,7 +255,7 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
         else:
             low, high = (pick(term.effects, key=lambda e: e.estimate) for pick in (min, max))
             settings = low.settings[factor.name], high.settings[factor.name]
-            change = Change(high.estimate - low.estimate, None, None, *settings)
+            change = EffectInterval(high.estimate - low.estimate, None, None, *settings)
             between = f"from its lowest setting, {change.first}, to its highest, {change.second}"
         said = say_change(change, response, confidence)
         sentences.append(f"{_called(term.term, term.aliases)} {lead}: {said} {between}{share}.")
@@ -298,7 +298,7 @@ def _at(response: Response, model: QuantileModel) -> str:
         else:
             low, high = (pick(effects, key=lambda e: e.estimate) for pick in (min, max))
             ends = (low.settings[factor.name], high.settings[factor.name])
-            change = Change(high.estimate - low.estimate, None, None, *ends)
+            change = EffectInterval(high.estimate - low.estimate, None, None, *ends)
         name = _alike(response, factor.name, factor.name)
         parts.append(f"{name} ({change.first} to {change.second}): {say_change(change, response, None)}")
     together = [term for term in clear if all(factor.name != term for factor in mains)]

@@ -22,7 +22,7 @@ from gate.config.rules import (
     threshold_of,
 )
 from gate.config.types import Builds, Config, Plan
-from gate.decide.starts import Needs, afforded, fewest_of
+from gate.decide.starts import StartNeeds, afforded, fewest_of
 from gate.model.case import MEAN
 from gate.planning.document import POWER
 from gate.planning.plan import terms_of
@@ -64,7 +64,7 @@ def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundC
             for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
             if threshold > 0
         ]
-        needs[name] = Needs(max(noises, default=None), 2 * each.iteration, fewest_of(rules, name))
+        needs[name] = StartNeeds(max(noises, default=None), 2 * each.iteration, fewest_of(rules, name))
     others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in known if each.benchmark not in own)
     starts = {name: executions_of(rules, name) for name in own}
     starts |= afforded(needs, rules, builds=cost.builds, others=others, once=cost.once)

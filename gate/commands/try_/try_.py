@@ -34,7 +34,7 @@ from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.workshop import Workshop, workshop
 from gate.units import format_duration
 from gate.writing.plain import visible
-from harness.build.cache import About
+from harness.build.cache import KeptBuild
 from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
@@ -145,7 +145,7 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     )
 
 
-def _built(job: Job, record: Build, kept: About | None) -> Built:
+def _built(job: Job, record: Build, kept: KeptBuild | None) -> Built:
     table = job.project.settings.sides["head"].build
     seconds = record.seconds or 0.0
     again = record.checked is not None or record.cached or table.relink not in ("auto", "off")

@@ -11,7 +11,7 @@ import msgspec
 from gate.commands.try_.result import Built, Fit, Plans, RoundCost, Trial, Tried
 from gate.config.rules import goes_by_starts, most_builds
 from gate.config.types import BuildTable, Config
-from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
+from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Statement, Table
 from gate.model import SCHEMA, Failure
 from gate.planning.document import POWER
 from gate.report.json import plain
@@ -79,7 +79,7 @@ def document_of(trial: Trial, rules: Config, *, advises: bool = True) -> Documen
         if each.longer_than is not None
     ]
     sections: list[list[Part]] = [
-        [Said(f"{commit(trial.head)}: {headline(trial)}", "error" if trial.exit_code else "pass")],
+        [Statement(f"{commit(trial.head)}: {headline(trial)}", "error" if trial.exit_code else "pass")],
         _failed(trial.failure) if trial.failure is not None else [],
         [Items([_built(built)] if built is not None else [], "rest")],
         *(_refused(each) for each in refused),

@@ -65,7 +65,7 @@ def parsed(text: str) -> Any:
         return None
 
 
-class Document(NamedTuple):
+class JsonPiece(NamedTuple):
     """A JSON document in a file that is more than one."""
 
     line: int
@@ -75,7 +75,7 @@ class Document(NamedTuple):
     """False: it is cut off."""
 
 
-def documents(text: str) -> list[Document]:
+def documents(text: str) -> list[JsonPiece]:
     """Find the JSON documents of a text, behind lines of a tool or a build, or one behind the other.
 
     JSON that is not valid and ends on its line is a line of a log. A document that is cut off is the last one. None are
@@ -84,7 +84,7 @@ def documents(text: str) -> list[Document]:
     Raises:
         OutputError: what begins like a document is not valid, by its line.
     """
-    found: list[Document] = []
+    found: list[JsonPiece] = []
     decoder = json.JSONDecoder(strict=False)
     at, line, counted = 0, 1, 0
     while match := (_FOLLOWS.match(text, at) if at else None) or _BEGINS.search(text, at):
@@ -107,7 +107,7 @@ def documents(text: str) -> list[Document]:
             if why:
                 raise OutputError(why) from None
         at = len(text) if end is None else end
-        found.append(Document(line, text[start:at], whole=end is not None))
+        found.append(JsonPiece(line, text[start:at], whole=end is not None))
         if len(found) > _MOST_DOCUMENTS:
             return []
     return found

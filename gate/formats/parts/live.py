@@ -19,7 +19,7 @@ from gate.formats.parts.output import (
     usable,
     why_unusable,
 )
-from gate.formats.parts.result import About, Adapter, Aggregate, Failed, LeftOut, Measured, Result
+from gate.formats.parts.result import About, Adapter, FailedResult, LeftOut, ProcessValues, Result, ToolAggregate
 from gate.formats.parts.source import GZIP, Source, guarded
 from gate.model import UserError
 from gate.writing.plain import visible
@@ -73,22 +73,22 @@ def sorted_by_name(found: Iterable[Result], unsampled: str) -> Suite:
             continue
         name = visible(each.benchmark or "")
         if not name:
-            raise OutputError(each.status if isinstance(each, Failed) else "results without a name")
-        if not isinstance(each, Aggregate):
+            raise OutputError(each.status if isinstance(each, FailedResult) else "results without a name")
+        if not isinstance(each, ToolAggregate):
             if each.execution < processes.get(name, 0):
                 made.errors[name] = "two benchmarks have this name"
             processes[name] = each.execution + 1
-        if isinstance(each, Measured):
+        if isinstance(each, ProcessValues):
             _join(made.benchmarks.setdefault(name, {}), each)
-        elif isinstance(each, Failed) or name not in made.benchmarks:
-            made.errors.setdefault(name, each.status if isinstance(each, Failed) else unsampled)
+        elif isinstance(each, FailedResult) or name not in made.benchmarks:
+            made.errors.setdefault(name, each.status if isinstance(each, FailedResult) else unsampled)
     for name, series in made.benchmarks.items():
         faults = (why_unusable(metric, own.values, own.unit) for metric, own in series.items())
         made.errors.update((name, fault) for fault in list(filter(None, faults))[:1])
     return Suite({name: own for name, own in made.benchmarks.items() if name not in made.errors}, made.errors)
 
 
-def _join(known: dict[str, Series], found: Measured) -> None:
+def _join(known: dict[str, Series], found: ProcessValues) -> None:
     """Add the values of a process; a metric that only some processes have would shift the others."""
     metrics = {visible(name): metric for name, metric in found.metrics.items()}
     if found.execution:
@@ -136,14 +136,14 @@ def _one_each(found: Iterable[Result]) -> dict[str, Series]:
         if isinstance(each, About):
             continue
         if isinstance(each, LeftOut) or not each.benchmark:
-            raise OutputError(each.status if isinstance(each, (LeftOut, Failed)) else "a result without a name")
+            raise OutputError(each.status if isinstance(each, (LeftOut, FailedResult)) else "a result without a name")
         name = visible(each.benchmark)
-        if isinstance(each, Failed):
+        if isinstance(each, FailedResult):
             raise OutputError(f"benchmark {name!r}: {each.status}")
-        what = (each.metric, each.statistic) if isinstance(each, Aggregate) else ("", "")
+        what = (each.metric, each.statistic) if isinstance(each, ToolAggregate) else ("", "")
         if first.setdefault(name, what) == what and name in series:
             raise OutputError(f"two benchmarks are called {name!r}: give each a name of its own")
-        if isinstance(each, Measured):
+        if isinstance(each, ProcessValues):
             metric = each.metrics.get("time") or next(iter(each.metrics.values()))
             values = [checked(value, metric.unit, f"{name}: {value}".encode()) for value in metric.values]
             series[name] = Series(metric.unit, values, metric.better)

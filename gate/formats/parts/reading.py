@@ -14,7 +14,17 @@ from gate.cli.command import result_formats
 from gate.formats import adapter
 from gate.formats.parts.json_text import documents
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured, checked, told_apart
+from gate.formats.parts.result import (
+    About,
+    Adapter,
+    FailedResult,
+    Format,
+    LeftOut,
+    ProcessValues,
+    ToolAggregate,
+    checked,
+    told_apart,
+)
 from gate.formats.parts.source import Source, guarded
 from gate.model import UserError
 from gate.writing.phrases import unread
@@ -23,8 +33,8 @@ OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
 _OURS = re.compile(r'\{"type": ?"[a-z]')
 """How lines of measurements begin; other tools have types of their own."""
-R = TypeVar("R", Measured, Aggregate, Failed)
-N = TypeVar("N", bound=Measured | Failed)
+R = TypeVar("R", ProcessValues, ToolAggregate, FailedResult)
+N = TypeVar("N", bound=ProcessValues | FailedResult)
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
 """Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
@@ -42,14 +52,14 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     """As the user named it."""
     format: Format
     about: About
-    measured: list[Measured]
-    aggregates: list[Aggregate]
-    failed: list[Failed]
+    measured: list[ProcessValues]
+    aggregates: list[ToolAggregate]
+    failed: list[FailedResult]
     left_out: list[str]
     """Of what was left out or read in part, what and where."""
 
     @property
-    def results(self) -> list[Measured | Aggregate | Failed]:
+    def results(self) -> list[ProcessValues | ToolAggregate | FailedResult]:
         """What it says of benchmarks."""
         return [*self.measured, *self.aggregates, *self.failed]
 
@@ -204,9 +214,9 @@ def _read(source: Source, own: Adapter) -> Reading:
                 about = result
             elif isinstance(result, LeftOut):
                 reading.left_out.append(result.status)
-            elif isinstance(result, Measured):
+            elif isinstance(result, ProcessValues):
                 reading.measured.append(result)
-            elif isinstance(result, Aggregate):
+            elif isinstance(result, ToolAggregate):
                 reading.aggregates.append(result)
             else:
                 reading.failed.append(result)
@@ -227,7 +237,7 @@ def named_alike(readings: Sequence[Reading]) -> list[Reading]:
     found: Counter[str] = Counter()
     certain: set[str] = set()
     for reading in readings:
-        own: list[Measured | Failed] = [*reading.measured, *reading.failed]
+        own: list[ProcessValues | FailedResult] = [*reading.measured, *reading.failed]
         found.update({r.benchmark or "" for r in own} | {r.otherwise[0] for r in own if r.otherwise})
         certain |= {r.benchmark for r in reading.measured if r.otherwise is None}
     return [_named_as(reading, found, certain) for reading in readings]
@@ -251,7 +261,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
             return each
         other, labels = each.otherwise
         # what failed may stand under its bare name, whatever ends the others
-        alone = isinstance(each, Failed) and found[other] > found[each.benchmark or ""]
+        alone = isinstance(each, FailedResult) and found[other] > found[each.benchmark or ""]
         if not alone and _ending(each) not in whole:
             return each
         return msgspec.structs.replace(each, benchmark=other, labels=labels, otherwise=None)
@@ -261,7 +271,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
     )
 
 
-def _ending(each: Measured | Failed) -> str:
+def _ending(each: ProcessValues | FailedResult) -> str:
     return each.otherwise[0].removeprefix(each.benchmark or "") if each.otherwise else ""
 
 

@@ -28,7 +28,7 @@ Otherwise = tuple[str, dict[str, str]]
 """Name and labels of a result if what ends its name in the file is a part of it."""
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ProcessValues(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The values of one benchmark in one process."""
 
     benchmark: str
@@ -45,7 +45,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where the file alone does not say what its name is: the other one (`reading.named_alike` chooses)."""
 
 
-class Aggregate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ToolAggregate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A mean, median or quantile that a tool gives without the values behind it (see gate.evidence.aggregates)."""
 
     benchmark: str
@@ -71,7 +71,7 @@ class Aggregate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     labels: dict[str, str] = {}
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
+class FailedResult(msgspec.Struct, frozen=True, kw_only=True):
     """A benchmark, or a process of it, that the file says has failed."""
 
     benchmark: str | None
@@ -81,7 +81,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     execution: int = 0
     labels: dict[str, str] = {}
     otherwise: Otherwise | None = None
-    """As of `Measured`."""
+    """As of `ProcessValues`."""
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -105,7 +105,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """The tool with its version, such as "pyperf 2.9.0"."""
 
 
-Result = Measured | Aggregate | Failed | LeftOut | About
+Result = ProcessValues | ToolAggregate | FailedResult | LeftOut | About
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,20 +151,20 @@ def checked(found: Result) -> Result:
     Metrics whose values cannot be computed with are left out; where it is the one that the benchmark is about, all of
     it has failed. So are intervals and deviations of an aggregate that are none.
     """
-    if isinstance(found, Measured):
+    if isinstance(found, ProcessValues):
         return _usable(found)
-    if isinstance(found, Aggregate):
+    if isinstance(found, ToolAggregate):
         return _sound(found)
     own = {name: _printable(getattr(found, name)) for name in found.__struct_fields__ if name != "otherwise"}
     return msgspec.structs.replace(found, **own)
 
 
-def _usable(found: Measured) -> Measured | Failed:
+def _usable(found: ProcessValues) -> ProcessValues | FailedResult:
     labels, benchmark = _visible(found.labels), visible(found.benchmark)
     faults = {name: why for name, own in found.metrics.items() if (why := why_unusable(name, own.values, own.unit))}
     chief = "time" if "time" in found.metrics else next(iter(found.metrics), "")
     if chief in faults or not found.metrics:
-        return Failed(
+        return FailedResult(
             benchmark=benchmark, status=faults.get(chief, "no values"), execution=found.execution, labels=labels,
             otherwise=found.otherwise,
         )  # fmt: skip
@@ -180,11 +180,11 @@ def _usable(found: Measured) -> Measured | Failed:
     return msgspec.structs.replace(found, benchmark=benchmark, metrics=metrics, labels=labels)
 
 
-def _sound(found: Aggregate) -> Aggregate | Failed:
+def _sound(found: ToolAggregate) -> ToolAggregate | FailedResult:
     labels, benchmark = _visible(found.labels), visible(found.benchmark)
     metric, statistic = visible(found.metric), visible(found.statistic)
     if why := why_unusable(metric, [found.value], found.unit):
-        return Failed(benchmark=benchmark, status=f"{statistic}: {why}", execution=found.execution, labels=labels)
+        return FailedResult(benchmark=benchmark, status=f"{statistic}: {why}", execution=found.execution, labels=labels)
     low, high, sd = (None if each is None else float(each) for each in (found.low, found.high, found.sd))
     # a file may give one limit alone
     limits = [limit for limit in (low, high) if limit is not None]
@@ -215,7 +215,7 @@ def aggregate(
     unit: str = "", scale: float = 1.0, better: Better | None = None, low: float | None = None,
     high: float | None = None, confidence: float | None = None, sd: float | None = None, count: float | None = None,
     execution: int = 0, labels: Mapping[str, str] | None = None,
-) -> Aggregate | Failed:  # fmt: skip
+) -> ToolAggregate | FailedResult:  # fmt: skip
     """Give a statistic of a benchmark, or say that it failed where it has no value.
 
     A value whose text is gone is taken to be written with no more digits than it needs.
@@ -226,16 +226,16 @@ def aggregate(
     own = dict(labels or {})
     if value is None:
         status = f"{visible(metric)}, {visible(statistic)}: no value"
-        return Failed(benchmark=visible(benchmark), status=status, execution=execution, labels=own)
+        return FailedResult(benchmark=visible(benchmark), status=status, execution=execution, labels=own)
     low, high, sd = (None if each is None else each * scale for each in (low, high, sd))
     written = value if isinstance(value, Digits) else Digits.shortest(value)
-    return Aggregate(
+    return ToolAggregate(
         benchmark=benchmark, metric=metric, statistic=statistic, value=written * scale, unit=unit, better=better,
         low=low, high=high, confidence=confidence, sd=sd, count=count, execution=execution, labels=own,
     )  # fmt: skip
 
 
-def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
+def entry(found: object, shape: type[T], place: str, *names: str) -> T | FailedResult:
     """Read a benchmark of a JSON document; one that is not of the shape has failed, and says what is wrong where.
 
     Args:
@@ -247,7 +247,7 @@ def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
     except msgspec.ValidationError as error:
         own = found if isinstance(found, dict) else {}
         name = next((visible(own[key]) for key in names if isinstance(own.get(key), str) and own[key]), None)
-        return Failed(benchmark=name, status=f"{place}: {visible(str(error)).replace('`', '')}")
+        return FailedResult(benchmark=name, status=f"{place}: {visible(str(error)).replace('`', '')}")
 
 
 def told_apart(results: Iterable[Result], again: str) -> Iterator[Result]:
@@ -262,7 +262,7 @@ def _numbered(results: Iterable[Result]) -> Iterator[Result]:
         if isinstance(result, (About, LeftOut)):
             yield result
             continue
-        what = (result.metric, result.statistic) if isinstance(result, Aggregate) else ()
+        what = (result.metric, result.statistic) if isinstance(result, ToolAggregate) else ()
         key = (type(result), result.benchmark, what, result.execution, tuple(result.labels.items()))
         seen[key] += 1
         again = seen[key] > 1
@@ -279,7 +279,7 @@ def _continued(results: Iterable[Result]) -> Iterator[Result]:
             yield result
             continue
         key = result.benchmark, tuple(result.labels.items())
-        what = (result.metric, result.statistic) if isinstance(result, Aggregate) else None
+        what = (result.metric, result.statistic) if isinstance(result, ToolAggregate) else None
         if what in seen[key] if what is not None else begins[key] + result.execution < ends[key]:
             begins[key] = ends[key]
             seen[key].clear()
@@ -297,12 +297,12 @@ def _visible(labels: Mapping[str, str] | None) -> dict[str, str]:
 
 def sampled(
     benchmark: str, samples: Iterable[Any], scale: float, labels: Mapping[str, str] | None = None, execution: int = 0
-) -> Measured | Failed:
+) -> ProcessValues | FailedResult:
     """Give the times of samples as JSON has them, 8 bytes each; scale takes them to seconds."""
     own = dict(labels or {})
     try:
         values = array("d", map(scale.__mul__, samples))
     except (TypeError, OverflowError):
-        return Failed(benchmark=benchmark, status="not all of its samples are numbers", labels=own)
+        return FailedResult(benchmark=benchmark, status="not all of its samples are numbers", labels=own)
     metrics = {"time": Metric(unit="s", values=values)}
-    return Measured(benchmark=benchmark, metrics=metrics, labels=own, execution=execution)
+    return ProcessValues(benchmark=benchmark, metrics=metrics, labels=own, execution=execution)

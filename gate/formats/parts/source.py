@@ -17,7 +17,7 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from gate.formats.parts.json_text import Document, closed, documents, is_cut_off, parse_json, parsed
+from gate.formats.parts.json_text import JsonPiece, closed, documents, is_cut_off, parse_json, parsed
 from gate.formats.parts.output import OutputError
 from gate.model import UserError
 from gate.writing.phrases import unread
@@ -164,7 +164,7 @@ class Source:
         data = self.whole()
         return data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
 
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[JsonPiece]:
         """Find the JSON documents of a file that is more than one; empty where it is one, has none, or is large.
 
         Raises:

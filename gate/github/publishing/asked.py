@@ -64,7 +64,7 @@ class Words(msgspec.Struct, frozen=True):
         return shlex.join([WORD, self.verb, *([self.good] if self.good else []), *options])
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AskedPull(msgspec.Struct, frozen=True):
     """A request that is carried out: of which pull request, as it was when the request was read."""
 
     words: Words
@@ -73,7 +73,7 @@ class Asked(msgspec.Struct, frozen=True):
     """What tells it from others of the pull request: the same request of the same head has the same."""
 
     @classmethod
-    def parse(cls, text: str) -> Asked:
+    def parse(cls, text: str) -> AskedPull:
         """Read the output `request` of the job that asked. Raises ValueError: it is something else."""
         try:
             return msgspec.json.decode(text, type=cls)
@@ -134,7 +134,7 @@ def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     return plain, found["--benchmark"], found["--set"]
 
 
-def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> Asked:
+def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> AskedPull:
     """Read what a comment or a label asks for, and ask the forge for the head that it is about.
 
     Raises:
@@ -170,7 +170,7 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
         number=number, head_sha=facts.head.sha, head_ref=facts.head.ref, base_sha=facts.base.sha,
         base_ref=facts.base.ref, fork=facts.head.repository.casefold() != event.repository.casefold(),
     )  # fmt: skip
-    return Asked(words, found, sha256(f"{number} {facts.head.sha} {words.said}".encode()).hexdigest()[:12])
+    return AskedPull(words, found, sha256(f"{number} {facts.head.sha} {words.said}".encode()).hexdigest()[:12])
 
 
 def _commented(payload: _Payload, comment: Comment, issue: IssuePayload) -> Words:

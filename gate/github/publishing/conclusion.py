@@ -18,7 +18,7 @@ from gate.github.client import forge_of, token_of
 from gate.github.comment import Stamp, any_job_of, job_of
 from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
-from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing, read_status
+from gate.github.publishing.outcome import GateEnd, Target, could_not_run, nothing, read_status
 from gate.github.publishing.request import STATUS
 from gate.github.runner import open_regular
 from gate.github.transport import Problem
@@ -74,7 +74,7 @@ _STOPPED = ("cancelled", "timed_out")
 class Concluded:
     """An outcome, the report behind it, the measurement files it rests on, and what to warn about."""
 
-    outcome: Outcome
+    outcome: GateEnd
     decided: Decided | None = None
     files: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -102,10 +102,10 @@ def job_name(event: Event, environment: Mapping[str, str], leg: str = "") -> str
     return any_job_of((event.source.path or "").partition("@")[0])
 
 
-def outcome_of(decided: Decided, target: Target) -> Outcome:
+def outcome_of(decided: Decided, target: Target) -> GateEnd:
     """Make the outcome of a report."""
     report = decided.report
-    return Outcome(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
+    return GateEnd(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
 
 
 def conclude_on(inputs: Inputs, event: Event, target: Target, environment: Mapping[str, str]) -> Concluded:

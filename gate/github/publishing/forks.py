@@ -22,7 +22,7 @@ from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Status, parse_left
 from gate.github.publishing.request import STATUS, TEXT
-from gate.github.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, Seen, member, read_untrusted, unpack
+from gate.github.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, ArtifactTotals, member, read_untrusted, unpack
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Commit, Run, UserError, Whose
 from gate.model.records import Choice, How
@@ -206,7 +206,7 @@ def fetch(
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}
     if len(chosen) > MOST_PARTS:
         raise UserError(f"the artifact: comes in {len(chosen)} parts, and at most {MOST_PARTS} are merged here")
-    seen, jobs, text = Seen(), list[Status](), None
+    seen, jobs, text = ArtifactTotals(), list[Status](), None
     records: list[Located] = []
     folder.mkdir(parents=True, exist_ok=True)
     for part, artifact in chosen.items():

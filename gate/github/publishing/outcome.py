@@ -80,7 +80,7 @@ class Target(msgspec.Struct, frozen=True):
     """Of another repository, whose own runs have a token that may write nothing."""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class GateEnd(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a gate: its exit code, and the report or why there is none."""
 
     code: int
@@ -100,22 +100,22 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """A fork's machine made the values, and no maintainer has confirmed them."""
 
 
-def nothing(target: Target, note: str | None = None, *, text: str | None = None, of: str = "") -> Outcome:
+def nothing(target: Target, note: str | None = None, *, text: str | None = None, of: str = "") -> GateEnd:
     """Make the outcome of what has no verdict and is no error."""
-    return Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=note, text=text, of=of)
+    return GateEnd(code=0, verdict=None, notices=[], report=False, target=target, note=note, text=text, of=of)
 
 
-def could_not_run(notices: list[Notice], target: Target) -> Outcome:
+def could_not_run(notices: list[Notice], target: Target) -> GateEnd:
     """Make the outcome of a gate that has no report."""
     # never a pass, whatever a notice says
     code = next((notice.code for notice in notices if notice.code), Exit.ERROR)
-    return Outcome(code=code, verdict="error", notices=notices, report=False, target=target)
+    return GateEnd(code=code, verdict="error", notices=notices, report=False, target=target)
 
 
-def read_outcome(folder: Path, target: Target) -> Outcome:
+def read_outcome(folder: Path, target: Target) -> GateEnd:
     """Read the outcome of a gate; one that is missing or broken is an error."""
     try:
-        found = msgspec.json.decode(read_regular(folder / OUTCOME, _LARGEST) or b"", type=Outcome)
+        found = msgspec.json.decode(read_regular(folder / OUTCOME, _LARGEST) or b"", type=GateEnd)
     except (msgspec.MsgspecError, UnicodeError):
         return could_not_run([Notice(Exit.ERROR, BROKEN_OFF)], target)
     if found.verdict in ("error", "regression") and not found.code:

@@ -21,8 +21,8 @@ from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import LEFT, Marker, Posted, Relation, Stamp, publish_comment, stamp_on
 from gate.github.event import Event
-from gate.github.publishing.asked import Asked
-from gate.github.publishing.outcome import Outcome
+from gate.github.publishing.asked import AskedPull
+from gate.github.publishing.outcome import GateEnd
 from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
 from gate.github.transport import Problem, Task
@@ -54,7 +54,7 @@ class Publication:
     id: str
     """Of the gate."""
     event: Event
-    outcome: Outcome
+    outcome: GateEnd
     report: Report | None
     """None: there is none, and the outcome says why."""
     links: Links
@@ -63,7 +63,7 @@ class Publication:
     status: bool
     stamp: Stamp
     """Of this state of the gate."""
-    asked: Asked | None = None
+    asked: AskedPull | None = None
     """The request that this answers."""
 
 
@@ -128,7 +128,7 @@ def _summarise(publication: Publication, environment: Mapping[str, str]) -> Deli
     return Delivery(warnings=("the job summary is full: the report has everything",))
 
 
-def _text(outcome: Outcome, most: int = _LONGEST_TEXT) -> str:
+def _text(outcome: GateEnd, most: int = _LONGEST_TEXT) -> str:
     """Return the text of a command other than check as a block of code; nothing where there is none."""
     # measured code may have written it
     data = (read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None) or b""
@@ -152,7 +152,7 @@ def body(publication: Publication) -> str:
     return asked + _text(publication.outcome, LONGEST_ANSWER)
 
 
-def asked_line(asked: Asked) -> str:
+def asked_line(asked: AskedPull) -> str:
     """Say what was asked, and of which commit."""
     return f"{code(asked.words.said, 300)} of {code(asked.pull.head_sha[:10])}"
 
@@ -163,12 +163,12 @@ def answering(event: Event) -> Stamp:
     return Stamp(run=run, attempt=attempt, by_run=run, by_attempt=attempt, job="ask", use="ask")
 
 
-def answer_marker(asked: Asked, event: Event) -> Marker:
+def answer_marker(asked: AskedPull, event: Event) -> Marker:
     """Mark the one comment that answers a request."""
     return Marker(f"ask-{asked.key}", asked.pull.head_sha, answering(event))
 
 
-def calls_for_comment(occasion: Occasion, outcome: Outcome, report: Report | None) -> bool:
+def calls_for_comment(occasion: Occasion, outcome: GateEnd, report: Report | None) -> bool:
     """Say whether a comment is to be made where there is none yet."""
     if occasion in ("always", "never"):
         return occasion == "always"

@@ -19,7 +19,7 @@ from gate.cli.groups import RulesOptions
 from gate.cli.option_values import Shard
 from gate.github.event import Event
 from gate.github.notice import Notice, What
-from gate.github.publishing.asked import Asked
+from gate.github.publishing.asked import AskedPull
 from gate.model import UserError
 from gate.model.records import How
 from gate.model.warnings import AnyWarning, typed
@@ -75,7 +75,7 @@ OCCASIONS: dict[str, Occasion] = {
 """By what the input `comment` says."""
 
 
-class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+class ActionInputs(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller of the action asks for; None: not said."""
 
     command: Command | None
@@ -96,7 +96,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     shard: str | None
     session: int | None
     sessions: int | None
-    asked: Asked | None
+    asked: AskedPull | None
     """The request that a comment or a label made."""
     measuring: Result | None
     """Of the job that measured, where this one decides over its measurements."""
@@ -104,7 +104,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     status: bool
 
 
-class Request(Inputs, frozen=True, kw_only=True):
+class Request(ActionInputs, frozen=True, kw_only=True):
     """All that the steps after prepare go by, the inputs with what the event settles; no secret."""
 
     command: Command
@@ -257,7 +257,7 @@ class _Reader:
             return default
 
 
-def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> tuple[Inputs, list[str]]:
+def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> tuple[ActionInputs, list[str]]:
     """Read the inputs of the action, and what is wrong with them, a line each; a wrong one has its default.
 
     Args:
@@ -274,7 +274,7 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
     reader.problems.extend(
         f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%" for pair in odd
     )
-    inputs = Inputs(
+    inputs = ActionInputs(
         command=command,
         config=reader.line("config"),
         base=reader.line("base"),
@@ -289,7 +289,7 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
         shard=shard,
         session=session,
         sessions=sessions,
-        asked=reader.parsed("request", Asked.parse, None),
+        asked=reader.parsed("request", AskedPull.parse, None),
         measuring=reader.parsed("measuring", _result, None),
         comment=reader.parsed("comment", occasion, "changed"),
         status=reader.parsed("status", _boolean, False),

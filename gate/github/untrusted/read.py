@@ -135,7 +135,7 @@ _SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ArtifactLimits:
     """What an artifact may hold at most.
 
     All files together, but for line: bytes of one line.
@@ -164,7 +164,7 @@ class Limits:
     """Run lines."""
 
 
-LIMITS = Limits()
+LIMITS = ArtifactLimits()
 
 
 class ArtifactError(UserError):
@@ -177,7 +177,7 @@ class ArtifactError(UserError):
 
 
 @dataclass(slots=True)
-class Seen:
+class ArtifactTotals:
     """What was counted so far, over all files of one gate."""
 
     bytes: int = 0
@@ -191,7 +191,7 @@ class Seen:
 
 
 def read_untrusted(
-    data: bytes, limits: Limits = LIMITS, seen: Seen | None = None, name: str = ARTIFACT
+    data: bytes, limits: ArtifactLimits = LIMITS, seen: ArtifactTotals | None = None, name: str = ARTIFACT
 ) -> list[Located]:
     """Read measurements of unknown origin.
 
@@ -205,7 +205,7 @@ def read_untrusted(
     Raises:
         UserError: it is too large, or a line is not as it must be; "the artifact: line N: why".
     """
-    seen = Seen() if seen is None else seen
+    seen = ArtifactTotals() if seen is None else seen
     seen.bytes += len(data)
     if seen.bytes > limits.bytes:
         raise ArtifactError(None, f"is larger than {limits.bytes / 1e6:.0f} MB", name)
@@ -223,7 +223,7 @@ def read_untrusted(
     return reading.records
 
 
-def _refuse_shape(data: bytes, limits: Limits, seen: Seen, name: str) -> None:
+def _refuse_shape(data: bytes, limits: ArtifactLimits, seen: ArtifactTotals, name: str) -> None:
     """Refuse, before an object is made of anything, what would be too many of them."""
     lines = data.count(b"\n") + 1
     seen.lines += lines
@@ -247,8 +247,8 @@ class _Line:
 
     path: str
     number: int
-    limits: Limits
-    seen: Seen
+    limits: ArtifactLimits
+    seen: ArtifactTotals
 
     def refuse(self, why: str) -> ArtifactError:
         return ArtifactError(self.number, why, self.path)
@@ -272,7 +272,7 @@ class _Line:
         self.count(len(self.seen.benchmarks), self.limits.benchmarks, "benchmarks")
 
 
-def _check(located: Located, limits: Limits, seen: Seen) -> None:
+def _check(located: Located, limits: ArtifactLimits, seen: ArtifactTotals) -> None:
     line, record = _Line(located.path, located.line, limits, seen), located.record
     _check_fields(line, record)
     if isinstance(record, Execution):

@@ -41,7 +41,7 @@ class HostEvent(First, frozen=True):
         return f"host: {session}{self.happened}"
 
 
-class Machine(msgspec.Struct, frozen=True):
+class RunMachine(msgspec.Struct, frozen=True):
     """What a run line tells of its machine; None where it does not tell."""
 
     fingerprint: str | None
@@ -52,7 +52,7 @@ class Machine(msgspec.Struct, frozen=True):
     boot_id: str | None
     """Hash of the id of this boot."""
 
-    def named(self, others: Sequence[Machine]) -> str:
+    def named(self, others: Sequence[RunMachine]) -> str:
         """Name it among others, by whatever distinguishes them: "host a (kernel 6.1.0)"."""
         details = []
         if len({other.kernel for other in others}) > 1:
@@ -65,7 +65,7 @@ class Machine(msgspec.Struct, frozen=True):
         return f"{name} ({', '.join(details)})" if details else name
 
 
-Machines = tuple[Machine | None, ...]
+Machines = tuple[RunMachine | None, ...]
 """None: a machine of which nothing is known."""
 
 

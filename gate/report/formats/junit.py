@@ -144,7 +144,7 @@ def _facts(finding: Finding) -> list[str]:
         *([f"decided by: {decided}"] if decided else []),
         *([f"limit of head {numbers.limit(finding)}"] if finding.limit is not None else []),
         *views.others(finding),
-        *(clip(visible(f"warning: {each.text}"), _TEXT) for each in notes.notes(finding)),
+        *(clip(visible(f"warning: {text}"), _TEXT) for _, text in notes.notes(finding)),
     ]
 
 

@@ -196,7 +196,7 @@ _BAR = 21
 class Marked(msgspec.Struct, frozen=True):
     """What all rows of findings have in common, which stands beside the tables and not in them."""
 
-    scale: bars.Scale
+    scale: bars.Ends
     quantity: str | None
     better: str | None
     threshold: str | None

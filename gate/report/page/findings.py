@@ -14,7 +14,7 @@ from msgspec import structs
 
 from gate.decide.importance import MOST, plain
 from gate.document.document import Figure
-from gate.model import SIDES, Case, Counts, Finding, Level, QuantileCurve, Report, Sample, Side, Variance, Verdict
+from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Side, Variance, Verdict
 from gate.model.case import CaseId, case_id, shown
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
@@ -69,7 +69,7 @@ def rows_of(
             # which view of a benchmark that changed decided, or that the sharper one did not, with why
             by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",
             # that few others have, and how many every reader should mind
-            notes=[note.text for note in notes.notes(finding, every=True) if note.kind not in once],
+            notes=[text for kind, text in notes.notes(finding, every=True) if kind not in once],
             minded=len(notes.notes(finding)),
             open=len(found) <= _FEW or not plain(finding),
             used=_used(case, finding) if case is not None else "",
@@ -112,8 +112,7 @@ def forest_of(findings: Sequence[Finding]) -> SimpleNamespace:
     Where no change is (`zero`), `ticks` and `bars`, in percent of the column; `cut`: an interval goes on beyond its
     line.
     """
-    on = bars.scale(findings)
-    axis = Axis(on.low, on.high, _START, _END)
+    axis = Axis(*bars.scale(findings), _START, _END)
     thresholds = {bars.extent(finding).threshold for finding in findings}
     own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
     share = 100 / _LEAST_WIDTH
@@ -271,7 +270,7 @@ def level_rows(finding: Finding) -> dict[Side, list[tuple[Level, Cells | None]]]
     return {side: [(level, own.get(level)) for level in levels] for side, own in found.items()} if levels else {}
 
 
-def _shares(variances: Sequence[Variance], counts: Counts | None = None) -> dict[Level, float]:
+def _shares(variances: Sequence[Variance], counts: LevelCounts | None = None) -> dict[Level, float]:
     """Give each level its part, the highest first; nothing where a level is not known or nothing varies.
 
     counts: of the variance of the mean, in which a level has T2 over its count; None: of one value.
@@ -289,7 +288,7 @@ def _shares(variances: Sequence[Variance], counts: Counts | None = None) -> dict
     return {level: size / total for level, size in sizes.items()}
 
 
-def _of_levels(variances: Sequence[Variance], counts: Counts) -> dict[Level, Cells]:
+def _of_levels(variances: Sequence[Variance], counts: LevelCounts) -> dict[Level, Cells]:
     of_value, of_mean = _shares(variances), _shares(variances, counts)
     return {
         item.level: [

@@ -16,7 +16,7 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, columns_of
+from gate.stats.design.coding import DEPENDENT, Coded, CodedDesign, coded, columns_of
 from gate.stats.rounding import Array, Ints
 
 LOWEST = 2
@@ -28,12 +28,9 @@ Factors = tuple[int, ...]
 """A term, as the numbers of its factors."""
 
 
-class Aliases(msgspec.Struct, frozen=True):
-    """What one term of a model cannot be told from, the lowest order first."""
-
-    full: tuple[Factors, ...]
-    partial: dict[Factors, float]
-    """Of terms with one column: what an effect of 1 of a term that is left out adds to this one's."""
+Aliases = tuple[tuple[Factors, ...], dict[Factors, float]]
+"""What one term of a model cannot be told from, the lowest order first; and in part, of terms with one column: what an
+effect of 1 of a term that is left out adds to this one's."""
 
 
 def aliases(
@@ -47,7 +44,7 @@ def aliases(
         order: terms of up to so many factors are looked at, and of two in any case.
         counts: units of each treatment; None: equal. Only partial aliases depend on it.
     """
-    found: dict[Factors, Aliases] = {term.factors: Aliases((), {}) for term in model.terms[1:]}
+    found: dict[Factors, Aliases] = {term.factors: ((), {}) for term in model.terms[1:]}
     varied = [factor for factor, size in enumerate(sizes) if size > 1]
     candidates: list[Factors] = []
     for size in range(1, min(max(order, LOWEST), len(varied)) + 1):
@@ -83,11 +80,11 @@ def aliases(
             for k in np.flatnonzero(single).tolist()
             if term.stop - term.start == 1 and owner[k] not in gone and abs(alias[term.start, k]) > _ROUNDING
         }
-        found[term.factors] = Aliases(tuple(others[k] for k in full[term.factors]), partial)
+        found[term.factors] = tuple(others[k] for k in full[term.factors]), partial
     return found
 
 
-def without_aliased(design: Design, model: Coded, alike: dict[Factors, Aliases] | None = None) -> Coded:
+def without_aliased(design: CodedDesign, model: Coded, alike: dict[Factors, Aliases] | None = None) -> Coded:
     """Take from the terms left out those that others stand for, which their aliases name.
 
     Args:
@@ -96,7 +93,7 @@ def without_aliased(design: Design, model: Coded, alike: dict[Factors, Aliases] 
     order = max((len(factors) for factors in model.left_out), default=0)
     if alike is None:
         alike = aliases(design.codes, design.sizes, model, order, design.counts)
-    named = {factors for each in alike.values() for factors in each.full}
+    named = {factors for full, _ in alike.values() for factors in full}
     return msgspec.structs.replace(model, left_out=tuple(own for own in model.left_out if own not in named))
 
 
@@ -148,7 +145,7 @@ class Fit(msgspec.Struct, frozen=True, eq=False):
     freedom left: all units of a treatment are alike.
     """
 
-    design: Design
+    design: CodedDesign
     coded: Coded
     location: float
     scale: float
@@ -200,7 +197,7 @@ def scaled(y: Array) -> tuple[Array, float, float, float]:
     return apart / own, location, own * unit, ROUNDING * (1 + largest / own)
 
 
-def least_squares(y: Array, design: Design, order: int) -> Fit:
+def least_squares(y: Array, design: CodedDesign, order: int) -> Fit:
     """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding; y: of the units."""
     model = coded(design.codes, design.sizes, order)
     own, location, scale, noise = scaled(y)

@@ -35,7 +35,7 @@ HAIR = 1e-12
 """The share of a value that is rounding of floats rather than a difference."""
 
 
-class Cell(msgspec.Struct, frozen=True, eq=False):
+class TreatmentCell(msgspec.Struct, frozen=True, eq=False):
     """One treatment that was measured. y: its units, float64, shape (n,), n >= 1. rows: where they are in the frame."""
 
     codes: Codes
@@ -69,19 +69,19 @@ def sd(y: Array) -> float | None:
     return math.sqrt(squares(y) / (len(y) - 1)) if len(y) > 1 else None
 
 
-def cells(frame: pd.DataFrame, factors: Sequence[Factor]) -> list[Cell]:
+def cells(frame: pd.DataFrame, factors: Sequence[Factor]) -> list[TreatmentCell]:
     """Return the treatments of a frame (columns y, f0, f1, ...) in standard order, the last factor fastest."""
     y = frame["y"].to_numpy(dtype=np.float64)
     if not len(y):
         return []
     if not factors:
-        return [Cell((), y, np.arange(len(y)))]
+        return [TreatmentCell((), y, np.arange(len(y)))]
     codes = np.column_stack([frame[f"f{k}"].to_numpy(dtype=np.int64) for k in range(len(factors))])
     found, place = np.unique(codes, axis=0, return_inverse=True)
     place = place.reshape(len(y))
     order = np.argsort(place, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(place))[:-1])
-    return [Cell(tuple(c), y[rows], rows) for c, rows in zip(found.tolist(), parts, strict=True)]
+    return [TreatmentCell(tuple(c), y[rows], rows) for c, rows in zip(found.tolist(), parts, strict=True)]
 
 
 def settings(factors: Sequence[Factor], codes: Codes, without: int | None = None) -> dict[str, Setting]:
@@ -90,11 +90,11 @@ def settings(factors: Sequence[Factor], codes: Codes, without: int | None = None
     return {factor.name: factor.settings[code] for k, (factor, code) in pairs if k != without}
 
 
-class Box(msgspec.Struct, frozen=True, eq=False):
+class BoxCells(msgspec.Struct, frozen=True, eq=False):
     """The treatments that differ in one factor only, in the order of its settings."""
 
     factor: int
-    cells: tuple[Cell, ...]
+    cells: tuple[TreatmentCell, ...]
 
     @property
     def codes(self) -> list[int]:
@@ -106,15 +106,15 @@ class Box(msgspec.Struct, frozen=True, eq=False):
         return settings(factors, self.cells[0].codes, without=self.factor)
 
 
-def boxes(of: Sequence[Cell], factor: int) -> list[Box]:
+def boxes(of: Sequence[TreatmentCell], factor: int) -> list[BoxCells]:
     """Sort treatments by the settings of the other factors, in standard order."""
-    found: dict[Codes, list[Cell]] = {}
+    found: dict[Codes, list[TreatmentCell]] = {}
     for cell in of:
         found.setdefault((*cell.codes[:factor], *cell.codes[factor + 1 :]), []).append(cell)
-    return [Box(factor, tuple(found[codes])) for codes in sorted(found)]
+    return [BoxCells(factor, tuple(found[codes])) for codes in sorted(found)]
 
 
-def complete(of: Sequence[Box]) -> list[Box]:
+def complete(of: Sequence[BoxCells]) -> list[BoxCells]:
     """Return the boxes with every setting of the factor that was measured anywhere."""
     every = {code for box in of for code in box.codes}
     return [box for box in of if len(box.codes) == len(every)]

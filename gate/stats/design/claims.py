@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, Spread
+from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, SpreadTest
 from gate.stats.centers import needed_values, type8
 from gate.stats.design.aliases import aliases, saturated
-from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, lay_out
+from gate.stats.design.coding import DEPENDENT, Coded, CodedDesign, coded, lay_out
 from gate.stats.design.layers import RANK, Layers, groups
 from gate.stats.design.strata import stratified, stratum_of
 from gate.stats.rounding import Array, Ints
@@ -87,7 +87,7 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
 
     found = [
         Contrast(
-            term=name(term), factors=[name([k]) for k in term], aliases=[name(other) for other in named[term].full],
+            term=name(term), factors=[name([k]) for k in term], aliases=[name(other) for other in named[term][0]],
             estimate=value, active=abs(value) > sme, possible=abs(value) > me,
         )
         for term, value in zip((model.terms[k].factors for k in kept), own.tolist(), strict=True)
@@ -146,7 +146,7 @@ def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Claim]:
     ]
 
 
-def of_spread(found: Sequence[Spread]) -> list[Claim]:
+def of_spread(found: Sequence[SpreadTest]) -> list[Claim]:
     """Return the factors whose settings may differ in variance: by both tests, since each is misled by something."""
     return [
         Claim(term=s.factor, statistic="spread", weight=QUANTILE, p=max(s.levene_p, s.f_p))
@@ -201,7 +201,7 @@ def of_quantile(
 
 
 class _Data(msgspec.Struct, frozen=True, eq=False):
-    units: Design
+    units: CodedDesign
     model: Coded
     unit: Ints
     """Of each value, the number of its unit."""

@@ -30,7 +30,7 @@ _NAMED = 3
 _MIXED = "the measured treatments do not separate it from other terms"
 
 
-class Design(msgspec.Struct, frozen=True, eq=False):
+class CodedDesign(msgspec.Struct, frozen=True, eq=False):
     """Units sorted into the treatments that were measured."""
 
     names: tuple[str, ...]
@@ -64,7 +64,7 @@ class Design(msgspec.Struct, frozen=True, eq=False):
         return sums
 
 
-def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
+def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> CodedDesign:
     """Sort units into treatments; settings that no unit has are not counted."""
     columns, settings = [], []
     for i, factor in enumerate(factors):
@@ -74,10 +74,10 @@ def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
     found = groups(np.zeros(len(units), dtype=np.int64), *columns)
     first = np.unique(found.of, return_index=True)[1]
     rows = np.array([codes[first] for codes in columns], dtype=np.int64).reshape(len(columns), len(first)).T
-    return Design(tuple(f.name for f in factors), tuple(settings), rows, found.of, found.sizes)
+    return CodedDesign(tuple(f.name for f in factors), tuple(settings), rows, found.of, found.sizes)
 
 
-class Columns(msgspec.Struct, frozen=True):
+class TermColumns(msgspec.Struct, frozen=True):
     """Where a term stands in a design matrix."""
 
     factors: tuple[int, ...]
@@ -90,7 +90,7 @@ class Coded(msgspec.Struct, frozen=True, eq=False):
     """A design matrix, shape (n, p), and its terms: the intercept, factors, interactions of two, and so on."""
 
     matrix: Array
-    terms: tuple[Columns, ...]
+    terms: tuple[TermColumns, ...]
     left_out: tuple[tuple[int, ...], ...]
     """Terms that the rows do not tell from those before them; they have no columns."""
 
@@ -107,7 +107,7 @@ def coded(codes: Ints, sizes: Sequence[int], order: int) -> Coded:
     rows, place = np.unique(codes, axis=0, return_inverse=True)
     q = np.empty((len(rows), len(rows)), order="F")
     q[:, 0] = 1 / np.sqrt(len(rows))
-    parts, terms = [np.ones((len(rows), 1))], [Columns((), 0, 1)]
+    parts, terms = [np.ones((len(rows), 1))], [TermColumns((), 0, 1)]
     left_out: list[tuple[int, ...]] = []
     for size in range(1, min(order, rows.shape[1]) + 1):
         for factors in combinations(range(rows.shape[1]), size):
@@ -120,7 +120,7 @@ def coded(codes: Ints, sizes: Sequence[int], order: int) -> Coded:
             found = np.linalg.qr(_less(q[:, :width], columns))[0]
             q[:, width:end] = found - q[:, :width] @ (q[:, :width].T @ found)
             parts.append(columns)
-            terms.append(Columns(factors, width, end))
+            terms.append(TermColumns(factors, width, end))
     matrix = np.hstack(parts)[place.reshape(len(codes))]
     return Coded(np.ascontiguousarray(matrix), tuple(terms), tuple(left_out))
 
@@ -192,7 +192,7 @@ class Addend(msgspec.Struct, frozen=True, eq=False):
         return Effect(term=self.term, settings=self.settings, estimate=estimate, low=low, high=high, p=p)
 
 
-def addends(design: Design, model: Coded) -> list[Addend]:
+def addends(design: CodedDesign, model: Coded) -> list[Addend]:
     """Return what each term adds, the intercept first; terms in the order of the model."""
     found = []
     for number, columns in enumerate(model.terms):
@@ -205,7 +205,7 @@ def addends(design: Design, model: Coded) -> list[Addend]:
     return found
 
 
-def inestimable(design: Design, model: Coded) -> list[str]:
+def inestimable(design: CodedDesign, model: Coded) -> list[str]:
     """Say which terms are left out and why: "load:clients: load=busy was not measured with clients=8".
 
     A factor measured at one setting is named once, and so is an interaction, with those that hold it.
@@ -226,7 +226,7 @@ def inestimable(design: Design, model: Coded) -> list[str]:
     return found
 
 
-def _lacking(design: Design, factors: Sequence[int]) -> list[list[str]]:
+def _lacking(design: CodedDesign, factors: Sequence[int]) -> list[list[str]]:
     """Name the combinations of an interaction's settings that were not measured."""
     met = set(map(tuple, design.codes[:, list(factors)].tolist()))
     every = product(*(range(design.sizes[f]) for f in factors)) if len(factors) > 1 else ()

@@ -19,7 +19,7 @@ from gate.model.study import Diagnostics, Effect, Factor, LinearModel, Residual,
 from gate.stats.design.aliases import ROUNDING, Aliases, Factors, Fit, aliases, least_squares, without_aliased
 from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.layers import Layers
-from gate.stats.design.model_checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
+from gate.stats.design.model_checks import AssumptionTest, equal_variance, judged, lack_of_fit, normality, untested
 from gate.stats.design.strata import ErrorTerm, Strata, Sum, explained, stratified
 from gate.stats.rounding import Array, Ints
 from gate.stats.sequential import holm
@@ -98,6 +98,7 @@ def _terms(
     design, terms = fit.design, []
     for number, columns in enumerate(fit.coded.terms[1:]):
         own, df = slice(columns.start, columns.stop), columns.stop - columns.start
+        full, partial = alike[columns.factors]
         ss = explained(fit.coefficients[own], fit.covariance[own, own])
         test = error.test(ss, df) if isinstance(error, ErrorTerm) else error.tests[number]
         exact = fit.variance == 0 and fit.total_ss > 0
@@ -114,8 +115,8 @@ def _terms(
                 effects=effects[number + 1],
                 error_df=test.error_df if test else None,
                 stratum="execution" if isinstance(error, ErrorTerm) else error.of[number],
-                aliases=[design.term(other) for other in alike[columns.factors].full],
-                partial_aliases={design.term(own): part for own, part in alike[columns.factors].partial.items()},
+                aliases=[design.term(other) for other in full],
+                partial_aliases={design.term(other): part for other, part in partial.items()},
             )
         )
     shares = iter(holm([term.p for term in terms if term.p is not None], alpha))
@@ -264,7 +265,7 @@ DRIFT = 0.25
 UNKNOWN = "the file does not say in which order it was measured"
 
 
-def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> Finding:
+def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> AssumptionTest:
     """Test a straight line over the order of the run, one slope for all sessions, beside the terms of the model.
 
     It finds 2 residual standard deviations over 40 units in 81% of studies. shares: whether a share of the mean says
@@ -289,7 +290,7 @@ def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> Finding:
     amount = f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if shares and fit.location > 0 else ""
     said = f"from the first execution to the last by {amount}{abs(deviations):.1f} residual sd"
     way = "up" if change > 0 else "down"
-    return Finding(
+    return AssumptionTest(
         name=name,
         statistic=t,
         df=(float(df),),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model.study import Check, Dependence, Factor
+from gate.model.study import Dependence, Factor, ModelCheck
 from gate.stats.design.aliases import Fit, scaled
-from gate.stats.design.coding import Design
+from gate.stats.design.coding import CodedDesign
 from gate.stats.design.layers import Groups, groups
 from gate.stats.diagnostics import deviations
 from gate.stats.rounding import Array
@@ -36,7 +36,7 @@ LACKING = 0.01
 """Smallest share of all variability that is worth another interaction."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class AssumptionTest(msgspec.Struct, frozen=True):
     """A test of one assumption."""
 
     name: str
@@ -55,12 +55,12 @@ class Finding(msgspec.Struct, frozen=True):
     """What to do about it."""
 
 
-def untested(name: str, why: str) -> Finding:
+def untested(name: str, why: str) -> AssumptionTest:
     """Return a finding without a test."""
-    return Finding(name, None, (), None, False, "not tested", "not tested", why, "")
+    return AssumptionTest(name, None, (), None, False, "not tested", "not tested", why, "")
 
 
-def judged(findings: Sequence[Finding], alpha: float) -> list[tuple[Check, str | None]]:
+def judged(findings: Sequence[AssumptionTest], alpha: float) -> list[tuple[ModelCheck, str | None]]:
     """Share alpha over the findings by Holm, so that a model without fault gets a warning with chance alpha at most.
 
     What is sure but too small to matter holds: with thousands of units every test rejects.
@@ -71,12 +71,14 @@ def judged(findings: Sequence[Finding], alpha: float) -> list[tuple[Check, str |
     tested = [i for i, finding in enumerate(findings) if finding.p is not None]
     shares = holm([p for finding in findings if (p := finding.p) is not None], alpha)
     sure = {i for i, own in zip(tested, shares, strict=True) if own.rejected}
-    found: list[tuple[Check, str | None]] = []
+    found: list[tuple[ModelCheck, str | None]] = []
     for i, each in enumerate(findings):
         holds = i not in sure or not each.large
         said = each.good if i not in sure else each.bad if not holds else f"{each.bad}, too little to matter"
         words = f"{said} ({each.figures}{'' if each.p is None else f', {p_text(each.p)}'})"
-        check = Check(name=each.name, statistic=each.statistic, df=list(each.df), p=each.p, holds=holds, words=words)
+        check = ModelCheck(
+            name=each.name, statistic=each.statistic, df=list(each.df), p=each.p, holds=holds, words=words
+        )
         found.append((check, None if holds else each.warning))
     return found
 
@@ -94,7 +96,7 @@ def studentized(fit: Fit) -> Array:
     return found
 
 
-def normality(fit: Fit) -> Finding:
+def normality(fit: Fit) -> AssumptionTest:
     """Test the residuals for normality: W of Shapiro and Wilk, of more than 5000 the K2 of D'Agostino and Pearson.
 
     W has the most power at small counts (Razali and Wah 2011); K2 sees what matters here, skewness and tails.
@@ -110,7 +112,7 @@ def normality(fit: Fit) -> Finding:
     statistic, p = stats.normaltest(values) if many else stats.shapiro(values)
     test = "D'Agostino-Pearson K2" if many else "Shapiro-Wilk W"
     shape = f"skewness {skewness:z.1f}, excess kurtosis {kurtosis:z.1f}"
-    return Finding(
+    return AssumptionTest(
         name=name,
         statistic=float(statistic),
         df=(2.0,) if many else (),
@@ -124,7 +126,7 @@ def normality(fit: Fit) -> Finding:
     )
 
 
-def equal_variance(fit: Fit) -> Finding:
+def equal_variance(fit: Fit) -> AssumptionTest:
     """Test whether treatments have one variance: Brown and Forsythe's test over treatments of 3 units or more."""
     from scipy import stats
 
@@ -149,7 +151,7 @@ def equal_variance(fit: Fit) -> Finding:
     high = int(enough[np.argmax(sd >= largest * (1 - 1e-9))])
     times = f"{largest / smallest:.1f} times that" if smallest else "that of no spread"
     ratio = f"the standard deviation at {design.treatment(high)} is {times} at {design.treatment(low)}"
-    return Finding(
+    return AssumptionTest(
         name=name,
         statistic=float(f),
         df=(float(k - 1), float(n - k)),
@@ -163,7 +165,7 @@ def equal_variance(fit: Fit) -> Finding:
     )
 
 
-def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:
+def lack_of_fit(fit: Fit, design: CodedDesign, order: int) -> AssumptionTest:
     """Test whether treatments differ beyond the terms of the model, against the spread within treatments."""
     name = "terms enough"
     df, pure_df = len(design.counts) - fit.p, len(fit.residuals) - len(design.counts)
@@ -177,7 +179,7 @@ def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:
     share = lacking / fit.total_ss
     more = order < len(design.names)
     advice = f"try --order {order + 1}" if more else "terms that could not be separated are not in the model"
-    return Finding(
+    return AssumptionTest(
         name=name,
         statistic=f,
         df=(float(df), float(pure_df)),
@@ -232,7 +234,7 @@ def dependence(
     test = _test(level, left, treatments, _adjusted(left, treatments, held), _adjusted(left, treatments, builds))
     name = f"F test of {level}s"
     if isinstance(test, str):
-        check = Check(name=name, statistic=None, df=[], p=None, holds=True, words=test)
+        check = ModelCheck(name=name, statistic=None, df=[], p=None, holds=True, words=test)
         return Dependence(level=level, units=own.count, check=check, share=None)
     statistic, df, error_df, share = test
     p = float(fdtrc(df, error_df, statistic))
@@ -245,7 +247,7 @@ def dependence(
         found = f"{share:.0%} of what treatments leave unexplained lies between them, beyond chance"
         alike = f"values depend on the session: sessions differ by more than {below}"
         words = f"{'executions of a build are alike' if level == 'build' else alike} ({figures}); {found}"
-    check = Check(name=name, statistic=statistic, df=[df, error_df], p=p, holds=holds, words=words)
+    check = ModelCheck(name=name, statistic=statistic, df=[df, error_df], p=p, holds=holds, words=words)
     return Dependence(level=level, units=own.count, check=check, share=share)
 
 

@@ -21,11 +21,11 @@ from gate.model.study import (
     PercentRow,
     RankTest,
     Setting,
-    Spread,
+    SpreadTest,
     Stratum,
     Varies,
 )
-from gate.stats.design.cells import HAIR, Cell, boxes, cells, complete, sd
+from gate.stats.design.cells import HAIR, TreatmentCell, boxes, cells, complete, sd
 from gate.stats.design.tukey import tukey_kramer
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, unpaired
@@ -143,7 +143,7 @@ def percents(
 
 
 def _change(
-    first: Cell, second: Cell, confidence: float, *, log: bool
+    first: TreatmentCell, second: TreatmentCell, confidence: float, *, log: bool
 ) -> tuple[float | None, float | None, float | None, bool]:
     """Return the share that the second mean is above the first, None where there is none, and the limits of that share.
 
@@ -166,11 +166,11 @@ def _change(
     return (None, None, None, clear) if percent is None else (percent, limits.low - 1, limits.high - 1, clear)
 
 
-Group = Sequence[Cell]
+Group = Sequence[TreatmentCell]
 """The treatments with one setting of a factor."""
 
 
-def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
+def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[SpreadTest]:
     """Compare the variances of each factor's settings, at each combination of the others and over all of them.
 
     For two settings the variance ratio second/first with its two-sided F test, which takes values for normal; for two
@@ -191,7 +191,7 @@ def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
             compared.append(({}, [[cell for cell in of if cell.codes[k] == code] for code in codes]))
         for at, groups in compared:
             ratio, p = variance_ratio(*groups) if len(groups) == 2 else (None, None)
-            found.append(Spread(factor=factor.name, at=at, ratio=ratio, f_p=p, levene_p=brown_forsythe(groups)))
+            found.append(SpreadTest(factor=factor.name, at=at, ratio=ratio, f_p=p, levene_p=brown_forsythe(groups)))
     return found
 
 
@@ -244,7 +244,12 @@ def rank_tests(units: pd.DataFrame, factors: Sequence[Factor]) -> list[RankTest]
     single: list[int] = []
 
     def test(
-        factor: str, setting: Setting | None, at: dict[str, Setting], groups: Sequence[Sequence[Cell]], *, alone: bool
+        factor: str,
+        setting: Setting | None,
+        at: dict[str, Setting],
+        groups: Sequence[Sequence[TreatmentCell]],
+        *,
+        alone: bool,
     ) -> None:
         known = [(h, len(own) - 1) for own in groups if (h := statistic([cell.y for cell in own])) is not None]
         h, df = sum(h for h, _ in known), sum(df for _, df in known)

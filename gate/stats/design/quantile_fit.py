@@ -325,7 +325,7 @@ def clusters_of(cells: Sequence[Ordered]) -> Clusters:
     )
 
 
-class Limits(msgspec.Struct, frozen=True):
+class QuantileInterval(msgspec.Struct, frozen=True):
     """An interval, the p of no effect, and the degrees of freedom of its t."""
 
     low: float
@@ -336,7 +336,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 def limits(
     estimates: Sequence[float], weights: Array, parts: Sequence[Around], clusters: Clusters, confidence: float
-) -> list[Limits]:
+) -> list[QuantileInterval]:
     """Return the intervals of weighted sums of the treatments' quantiles; each treatment has 2 clusters or more.
 
     The limits are at t times the error on their side: what a cluster adds to the shares of values below, times the
@@ -379,7 +379,7 @@ def limits(
         t = float(stdtrit(df, (1 + confidence) / 2))
         facing = below if estimate > 0 else above
         p = float(2 * stdtr(df, -abs(estimate) / facing)) if facing else float(estimate == 0)
-        found.append(Limits(estimate - t * below, estimate + t * above, p, df))
+        found.append(QuantileInterval(estimate - t * below, estimate + t * above, p, df))
     return found
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel, Varies
 from gate.stats.centers import needed_values
 from gate.stats.design.aliases import orthogonal, without_aliased
-from gate.stats.design.coding import Addend, Coded, Design, addends, coded, inestimable, lay_out
+from gate.stats.design.coding import Addend, Coded, CodedDesign, addends, coded, inestimable, lay_out
 from gate.stats.design.quantile_fit import (
     Clusters,
-    Limits,
     Ordered,
+    QuantileInterval,
     around,
     by_treatment,
     clusters_of,
@@ -105,7 +105,7 @@ def _at(
     beta, fitted = fit(cells, rows, tau)
     parts = [around(cell, at, tau) for cell, at in zip(cells, fitted.tolist(), strict=True)]
     estimates: list[float] = (weights @ beta).tolist()
-    found: list[Limits | None] = [None] * len(estimates)
+    found: list[QuantileInterval | None] = [None] * len(estimates)
     if clusters is not None:
         # how the coefficients follow the quantile of each treatment, shape (p, cells)
         if rows.shape[0] == rows.shape[1]:
@@ -118,7 +118,7 @@ def _at(
             dense = np.array([len(cell.ordered) for cell in cells]) / np.maximum(slopes / largest, 1e-6)
             leverage = np.linalg.solve(rows.T @ (rows * dense[:, None]), rows.T * dense)
         found = [*limits(estimates, weights @ leverage, parts, clusters, confidence)]
-    alone: list[tuple[Limits | None, float | None]] | None = None
+    alone: list[tuple[QuantileInterval | None, float | None]] | None = None
     plain = [float(own.weights @ beta) for own in sums]
     if iid:
         covariance = independent_covariance(cells, rows, fitted, tau)
@@ -128,11 +128,11 @@ def _at(
             errors = [math.sqrt(float(own.weights @ covariance @ own.weights)) for own in sums]
             t = float(stdtrit(df, (1 + confidence) / 2))
             alone = [
-                (Limits(at - t * error, at + t * error, float(2 * stdtr(df, -abs(at) / error)), df), error)
+                (QuantileInterval(at - t * error, at + t * error, float(2 * stdtr(df, -abs(at) / error)), df), error)
                 for at, error in zip(plain, errors, strict=True)
             ]
 
-    def effects(each: Sequence[Limits | None], at: Sequence[float]) -> list[Effect]:
+    def effects(each: Sequence[QuantileInterval | None], at: Sequence[float]) -> list[Effect]:
         return [
             own.effect(value, *((None, None, None) if limit is None else (limit.low, limit.high, limit.p)))
             for own, value, limit in zip(sums, at, each, strict=True)
@@ -150,7 +150,7 @@ def _at(
 
 
 def _cautions(
-    design: Design, cells: Sequence[Ordered], found: Sequence[tuple[QuantileModel, list[int]]], cluster: Varies
+    design: CodedDesign, cells: Sequence[Ordered], found: Sequence[tuple[QuantileModel, list[int]]], cluster: Varies
 ) -> list[str]:
     """Say which treatments, the cells of a design, have too few clusters, or quantiles that rest on few of them."""
     few = [k for k, cell in enumerate(cells) if len(cell.clusters) < 2]
@@ -166,7 +166,7 @@ def _cautions(
     return [f"{quantiles}: {differ}; its intervals may be too narrow"]
 
 
-def _name(design: Design, number: int) -> str:
+def _name(design: CodedDesign, number: int) -> str:
     return design.treatment(number) or "the treatment"
 
 

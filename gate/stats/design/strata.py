@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Error, Factor, Stratum, Varies
-from gate.stats.design.coding import DEPENDENT, Coded, Columns, Design
+from gate.stats.design.coding import DEPENDENT, Coded, CodedDesign, TermColumns
 from gate.stats.design.layers import NESTED, RANK, FTest, Groups, Layers, Mixed, groups, reml
 from gate.stats.design.layers import layers as lay
 from gate.stats.rounding import Array
@@ -108,7 +108,7 @@ class Strata(msgspec.Struct, frozen=True, eq=False):
         return error.of_sum(weights, self.coefficients, self.solved) if error.variance else Sum(estimate)
 
 
-def stratum_of(columns: Columns, factors: Sequence[Factor], layers: Layers) -> Error:
+def stratum_of(columns: TermColumns, factors: Sequence[Factor], layers: Layers) -> Error:
     """Return the stratum of a term: the lowest of what its factors vary by."""
     lowest = min(RANK[factors[f].varies] for f in columns.factors)
     if lowest:
@@ -116,7 +116,7 @@ def stratum_of(columns: Columns, factors: Sequence[Factor], layers: Layers) -> E
     return "build x treatment" if layers.cells else "execution"
 
 
-def stratified(y: Array, design: Design, model: Coded, factors: Sequence[Factor], layers: Layers) -> Strata:
+def stratified(y: Array, design: CodedDesign, model: Coded, factors: Sequence[Factor], layers: Layers) -> Strata:
     """Test the terms of a model, whose rows are the treatments of a design; y: of the units, shape (n,)."""
     of = tuple(stratum_of(term, factors, layers) for term in model.terms[1:])
     x = model.matrix[design.place]
@@ -148,7 +148,7 @@ def _orthogonal(x: Array, model: Coded, of: Sequence[Error], layers: Layers) -> 
     return True
 
 
-def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, design: Design) -> Strata:
+def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, design: CodedDesign) -> Strata:
     counts = design.counts.astype(np.float64)
     means = design.totals(y) / counts
     weighted = model.matrix * counts[:, None]

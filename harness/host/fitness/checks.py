@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from gate.units import plural
-from harness.host.fitness.counters import Pressure, Tree, Window, load, pressure, quota, watch
+from harness.host.fitness.counters import MachineFiles, Pressure, Window, load, pressure, quota, watch
 
 State = Literal["ok", "warn", "bad", "unknown"]
 """bad: values measured now would mislead; warn: they are noisier than they need be; unknown: it cannot be read."""
@@ -54,7 +54,7 @@ def unknown(value: str = "this system does not show it") -> Check:
 class Here:
     """What checks look at: a machine's files, and what happens while it is watched."""
 
-    files: Tree
+    files: MachineFiles
     seconds: float
 
     @cached_property

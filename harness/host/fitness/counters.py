@@ -18,7 +18,7 @@ CPUS = "sys/devices/system/cpu"
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class MachineFiles:
     """The files of a machine."""
 
     root: Path = Path("/")
@@ -91,7 +91,7 @@ class Throttling:
     seconds: float
 
 
-def group(tree: Tree, controller: str) -> list[str]:
+def group(tree: MachineFiles, controller: str) -> list[str]:
     """Return the folders of this process's group and of those around it that a controller limits; empty: none known."""
     lines = [line.split(":", 2) for line in (tree.text("proc/self/cgroup") or "").splitlines()]
     entries = [line for line in lines if len(line) == 3]
@@ -107,7 +107,7 @@ def group(tree: Tree, controller: str) -> list[str]:
     return _upwards(tree, mount, paths[0]) if paths else []
 
 
-def _upwards(tree: Tree, mount: str, path: str) -> list[str]:
+def _upwards(tree: MachineFiles, mount: str, path: str) -> list[str]:
     """Return the folders from a group's own up to the mount, as far as they are seen from here.
 
     In a container the path may be the host's, of which only the mount itself exists.
@@ -117,7 +117,7 @@ def _upwards(tree: Tree, mount: str, path: str) -> list[str]:
     return [folder for folder in folders if tree.exists(f"{folder}/cgroup.procs")]
 
 
-def quota(tree: Tree) -> float | None:
+def quota(tree: MachineFiles) -> float | None:
     """Return how many processors' time the group may take, the strictest around it; None: as much as there is.
 
     Raises:
@@ -137,7 +137,7 @@ def quota(tree: Tree) -> float | None:
     return min(limits, default=None)
 
 
-def throttling(tree: Tree) -> Throttling | None:
+def throttling(tree: MachineFiles) -> Throttling | None:
     """Return what the quotas did; None where no group with a quota can be read."""
     tables = [tree.table(f"{folder}/cpu.stat") for folder in group(tree, "cpu")]
     limited = [table for table in tables if "nr_throttled" in table]
@@ -150,7 +150,7 @@ def throttling(tree: Tree) -> Throttling | None:
     )
 
 
-def memory_limit(tree: Tree) -> tuple[int, int] | None:
+def memory_limit(tree: MachineFiles) -> tuple[int, int] | None:
     """Return the bytes that are left of the limit that leaves the least, and the limit; None where there is none."""
     limits: list[tuple[int, int]] = []
     for folder in group(tree, "memory"):
@@ -181,7 +181,7 @@ class Ticks:
     processors: int
 
 
-def ticks(tree: Tree) -> Ticks | None:
+def ticks(tree: MachineFiles) -> Ticks | None:
     """Read how the processors spent their time; None when that cannot be read."""
     text = tree.text("proc/stat") or ""
     first = re.match(r"cpu +(\d[\d ]*)$", text, flags=re.MULTILINE)
@@ -193,7 +193,7 @@ def ticks(tree: Tree) -> Ticks | None:
     return Ticks(sum(times), times[3] + times[4], times[7] if len(times) > 7 else None, max(1, processors))
 
 
-def pressure(tree: Tree, what: Pressure) -> dict[str, float]:
+def pressure(tree: MachineFiles, what: Pressure) -> dict[str, float]:
     """Read how long some program waited, from the line "some" of /proc/pressure (Documentation/accounting/psi.rst).
 
     avg10: percent of the last ten seconds; total: microseconds since boot. Empty where it cannot be read.
@@ -202,19 +202,19 @@ def pressure(tree: Tree, what: Pressure) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"(\w+)=([\d.]+)", some[1])} if some else {}
 
 
-def throttles(tree: Tree) -> int | None:
+def throttles(tree: MachineFiles) -> int | None:
     """Count how often processors were slowed down for their heat since boot; None where nothing counts it."""
     found = tree.texts(f"{CPUS}/cpu[0-9]*/thermal_throttle/*_throttle_count")
     counts = [count for count in map(whole, found.values()) if count is not None]
     return sum(counts) if counts else None
 
 
-def governors(tree: Tree) -> list[str]:
+def governors(tree: MachineFiles) -> list[str]:
     """Return what decides the frequency of each processor; empty where that cannot be read."""
     return list(tree.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_governor").values())
 
 
-def turbo(tree: Tree) -> bool | None:
+def turbo(tree: MachineFiles) -> bool | None:
     """Return whether processors may go beyond their nominal frequency; None where that cannot be read."""
     intel = tree.text(f"{CPUS}/intel_pstate/no_turbo")
     if intel in ("0", "1"):
@@ -223,7 +223,7 @@ def turbo(tree: Tree) -> bool | None:
     return "1" in boosts if boosts & {"0", "1"} else None
 
 
-def load(tree: Tree) -> float | None:
+def load(tree: MachineFiles) -> float | None:
     """Return the load average over a minute; None when it cannot be read."""
     words = (tree.text("proc/loadavg") or "").split()
     try:
@@ -233,7 +233,7 @@ def load(tree: Tree) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessTicks:
     """A process and the ticks that it has taken."""
 
     name: str
@@ -246,7 +246,7 @@ class Process:
 class Moment:
     """The counters at one time; what cannot be read is None or empty."""
 
-    processes: dict[int, Process]
+    processes: dict[int, ProcessTicks]
     own: int | None
     """The id of this process."""
     ticks: Ticks | None
@@ -258,7 +258,7 @@ Window = tuple[Moment, Moment]
 """Its begin and its end."""
 
 
-def moment(tree: Tree) -> Moment:
+def moment(tree: MachineFiles) -> Moment:
     """Read the counters; of processes as proc_pid_stat(5) has them."""
     processes = {}
     for place in tree.found("proc/[0-9]*"):
@@ -267,12 +267,12 @@ def moment(tree: Tree) -> Moment:
         fields = rest.split()
         if bracket and len(fields) >= 20 and fields[11].isdecimal() and fields[12].isdecimal():
             used = int(fields[11]) + int(fields[12])
-            processes[int(place.rpartition("/")[2])] = Process(name.partition("(")[2], fields[19], used)
+            processes[int(place.rpartition("/")[2])] = ProcessTicks(name.partition("(")[2], fields[19], used)
     own = (tree.text("proc/self/stat") or "").split(" ", 1)[0]
     return Moment(processes, int(own) if own.isdigit() else None, ticks(tree), throttling(tree), throttles(tree))
 
 
-def watch(tree: Tree, seconds: float) -> Window:
+def watch(tree: MachineFiles, seconds: float) -> Window:
     """Watch the machine while this process computes.
 
     A machine that has nothing to do shows neither steal time nor a quota: a hypervisor takes nothing from who wants
@@ -285,7 +285,7 @@ def watch(tree: Tree, seconds: float) -> Window:
     return begin, moment(tree)
 
 
-def state(tree: Tree | None = None) -> dict[str, Any]:
+def state(tree: MachineFiles | None = None) -> dict[str, Any]:
     """Read what a run keeps of before and after it, whose change tells what happened to the machine.
 
     What cannot be read is left out.
@@ -295,7 +295,7 @@ def state(tree: Tree | None = None) -> dict[str, Any]:
     cgroup's quota cut short. thermal_throttles, oom_kills: counts. swap_in, swap_out: pages. memory_available: B.
     boot_id: hashed.
     """
-    files = Tree() if tree is None else tree
+    files = MachineFiles() if tree is None else tree
     boot = files.text("proc/sys/kernel/random/boot_id")
     quota, spent, vmstat = throttling(files), ticks(files), files.table("proc/vmstat")
     uptime = re.match(r"[\d.]+", files.text("proc/uptime") or "")

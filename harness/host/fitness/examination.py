@@ -12,7 +12,7 @@ from gate.units import plural
 from harness.host.facts import install
 from harness.host.fitness import checks
 from harness.host.fitness.checks import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.counters import CPUS, Tree, governors, memory_limit, turbo
+from harness.host.fitness.counters import CPUS, MachineFiles, governors, memory_limit, turbo
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
@@ -171,7 +171,7 @@ def _power(here: Here) -> Check | None:
     return unknown("a battery of unknown status")
 
 
-def is_virtual(tree: Tree) -> bool | None:
+def is_virtual(tree: MachineFiles) -> bool | None:
     """Return whether this is a virtual machine; None when nothing tells."""
     named = " ".join(
         tree.text(f"sys/class/dmi/id/{what}") or "" for what in ("sys_vendor", "product_name", "bios_vendor")
@@ -274,30 +274,30 @@ _STANDING = ("governor", "power supply", "memory", "temporary files")
 """What can make a machine unfit and is seen without watching it."""
 
 
-def examine(tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
+def examine(tree: MachineFiles | None = None, seconds: float = WINDOW) -> list[Check]:
     """Run every check; it reads, computes for some seconds on one processor, and changes nothing.
 
     tree: the machine's files.
     """
-    return _found((*_STATE, *_MADE), Here(tree or Tree(), seconds))
+    return _found((*_STATE, *_MADE), Here(tree or MachineFiles(), seconds))
 
 
-def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: bool = True) -> list[str]:
+def problems(tree: MachineFiles | None = None, seconds: float = QUICK_WINDOW, *, waits: bool = True) -> list[str]:
     """Name in words what makes the machine unfit now: "steal time: 23.1% of ..."; empty where it is fit.
 
     Of what can be bad, tools are not looked at: starting them takes longer than all the rest. waits: programs that wait
     for a processor make it unfit as well.
     """
-    found = unfit(_found((*_STATE, "temporary files"), Here(tree or Tree(), seconds)))
+    found = unfit(_found((*_STATE, "temporary files"), Here(tree or MachineFiles(), seconds)))
     return [f"{check.name}: {check.value}" for check in found if waits or check.name not in checks.WAITS]
 
 
-def standing_problems(tree: Tree | None = None) -> list[str]:
+def standing_problems(tree: MachineFiles | None = None) -> list[str]:
     """Name in words what makes the machine unfit as it is set up.
 
     It is not watched, which takes time: what happens during a run, the states before and after it show.
     """
-    found = unfit(_found(_STANDING, Here(tree or Tree(), 0.0)))
+    found = unfit(_found(_STANDING, Here(tree or MachineFiles(), 0.0)))
     return [f"{check.name}: {check.value}" for check in found]
 
 

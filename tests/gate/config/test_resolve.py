@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from gate.config.config_text import ConfigError, Source, from_tables, read_source
+from gate.config.config_text import ConfigError, ConfigText, from_tables, read_source
 from gate.config.parse import parse
 from gate.config.resolve import Settings, effective, resolve
 from gate.config.rules import threshold_of
@@ -19,7 +19,7 @@ from tests.support.warned import texts
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
 
 
-def source(text: str, name: str = "perfgate.toml") -> Source:
+def source(text: str, name: str = "perfgate.toml") -> ConfigText:
     return read_source(text, name)
 
 
@@ -53,7 +53,7 @@ def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
     settings = resolve(shows, shows, rules="head")
     (said,) = texts(settings.warnings, "read-on")
     assert said.startswith("the key show at perfgate.toml:4 is read on: ")
-    assert {each.key: each.origin for each in effective(settings)}["override[0].detectable"] == "perfgate.toml:4"
+    assert effective(settings)["override[0].detectable"][1] == "perfgate.toml:4"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_what_builds_may_write_besides_their_trees_is_of_the_rules() -> None:
     benchmark = BENCH.format("a", "x")
     base, head = source(f'[build]\nwrite = ["~/.b"]\n{benchmark}'), source(f'[build]\nwrite = ["~/.h"]\n{benchmark}')
     bare, silent, file = source(benchmark), source(""), source('[build]\nwrite = ["~/.f"]')
-    cases: list[tuple[Source | None, Source, Side | Source, list[str] | None]] = [
+    cases: list[tuple[ConfigText | None, ConfigText, Side | ConfigText, list[str] | None]] = [
         (base, head, "base", ["~/.b"]), (base, head, "head", ["~/.h"]), (bare, head, "base", None),
         (base, bare, "head", None), (base, head, file, ["~/.f"]), (base, head, silent, ["~/.b"]), (None, head, "base", ["~/.h"]),
     ]  # fmt: skip
@@ -118,8 +118,8 @@ def test_what_builds_may_write_besides_their_trees_is_of_the_rules() -> None:
         assert settings.rules.build.write == counts
         changed = texts(settings.warnings, "rules-changed")
         assert ["(build.write)" in each for each in changed] == ([True] if left is not None else [])
-    in_force = {each.key: each for each in effective(resolve(bare, head, rules="base"))}
-    assert (in_force["build.write"].value, in_force["build.write"].origin) == (None, "default")
+    in_force = effective(resolve(bare, head, rules="base"))
+    assert in_force["build.write"] == (None, "default")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_both_files_are_validated_whatever_the_rules() -> None:
 
 
 def test_where_values_come_from() -> None:
-    origins = {s.key: s.origin for s in effective(resolve(BASE, HEAD, rules="base", sets=["plan.builds=7"]))}
+    origins = {key: of for key, (_, of) in effective(resolve(BASE, HEAD, rules="base", sets=["plan.builds=7"])).items()}
     assert origins["gate.threshold"] == "base: perfgate.toml:2"
     assert origins["gate.family"] == "default"
     assert origins["plan.builds"] == "option --set"
@@ -193,7 +193,7 @@ def test_where_values_come_from() -> None:
     assert origins["benchmark[1].command"] == "base: perfgate.toml:8"
     assert origins["benchmark[2].name"] == "head: perfgate.toml:4"
     only = source('[gate]\nthreshold = "4%"\n')
-    assert {s.key: s.origin for s in effective(resolve(only, only, rules="head"))}["benchmark"] == "default"
+    assert effective(resolve(only, only, rules="head"))["benchmark"][1] == "default"
 
 
 # --- tables and the schema --------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.config.config_text import ConfigError, Source, from_tables, read_source
+from gate.config.config_text import ConfigError, ConfigText, from_tables, read_source
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
 from gate.config.schema import to_tables
@@ -19,7 +19,7 @@ BENCH = '[[benchmark]]\nname = "latency"\ncommand = "./latency {clients}"\ninstr
 EXAMPLE = (Path(__file__).parents[2] / "data/config/study.toml").read_text(encoding="utf-8")
 
 
-def source(text: str, name: str = "perfgate.toml") -> Source:
+def source(text: str, name: str = "perfgate.toml") -> ConfigText:
     return read_source(text, name)
 
 
@@ -96,11 +96,11 @@ def test_a_study_can_be_set() -> None:
     settings = resolve(NONE, HEAD, rules="head", sets=sets)
     assert settings.rules.study is not None
     assert (settings.rules.study.replicates, settings.rules.study.exclude) == (3, [{"clients": 1}])
-    origins = {setting.key: setting.origin for setting in effective(settings)}
+    origins = {key: origin for key, (_, origin) in effective(settings).items()}
     assert origins["study.replicates"] == "option --set"
     assert origins["study.factor.clients"] == "head: perfgate.toml:6"
     assert origins["study.order"] == "default"
-    assert {s.key: s.value for s in effective(resolve(NONE, NONE, rules="head"))}["study"] is None
+    assert effective(resolve(NONE, NONE, rules="head"))["study"][0] is None
     given = resolve(NONE, NONE, rules="head", sets=["study.factor={clients = [1, 2]}"])
     assert given.rules.study == Study(factor={"clients": [1, 2]})
 

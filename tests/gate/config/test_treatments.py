@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from gate.cli.option_values import Shard
-from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
+from gate.config.shards import JobPart, names_in, part_of, part_warnings, session_seed
 from gate.config.study import Load, Service, Setting, Study
 from gate.config.treatments import (
-    Job,
-    Planned,
+    PlannedTreatment,
+    StudyJob,
     applied,
     build_command,
     build_environment,
@@ -30,7 +30,7 @@ from tests.gate.config.reading import study
 from tests.support.warned import texts
 
 
-def planned(found: Study, *builds: BuildTable) -> tuple[Planned, ...]:
+def planned(found: Study, *builds: BuildTable) -> tuple[PlannedTreatment, ...]:
     return treatments(found, *(builds or (BuildTable(),)))
 
 
@@ -137,9 +137,9 @@ other = { service = { command = "serve {clients} {port}", ready = "http://localh
 """
 
 
-def at(found: Study, **settings: str | int) -> Planned:
+def at(found: Study, **settings: str | int) -> PlannedTreatment:
     first = {name: next(iter(table)) for name, table in found.factor.items()}
-    return Planned(0, "head", {**first, **settings}, {})
+    return PlannedTreatment(0, "head", {**first, **settings}, {})
 
 
 def bench(command: str | list[str], **more: Any) -> Benchmark:
@@ -258,20 +258,24 @@ XEON = ["self-hosted", "xeon"]
 @pytest.mark.parametrize(
     ("text", "sessions", "expected"),
     [
-        (THREE, 1, [Job(0, 1, None, 12)]),
-        (THREE, 2, [Job(0, 2, None, 12), Job(1, 2, None, 12)]),
+        (THREE, 1, [StudyJob(0, 1, None, 12)]),
+        (THREE, 2, [StudyJob(0, 2, None, 12), StudyJob(1, 2, None, 12)]),
         # as many as settings name; nothing is measured in session 2
-        (BOUND, 1, [Job(0, 4, None, 2), Job(1, 4, None, 2), Job(3, 4, None, 2)]),
-        (RUNNERS, 2, [Job(0, 4, "core2", 3), Job(1, 4, "core2", 3), Job(2, 4, XEON, 3), Job(3, 4, XEON, 3)]),
-        (f'{RUNNERS}[study]\nexclude = [{{machine = "old"}}]', 1, [Job(0, 1, XEON, 3)]),
+        (BOUND, 1, [StudyJob(0, 4, None, 2), StudyJob(1, 4, None, 2), StudyJob(3, 4, None, 2)]),
+        (
+            RUNNERS,
+            2,
+            [StudyJob(0, 4, "core2", 3), StudyJob(1, 4, "core2", 3), StudyJob(2, 4, XEON, 3), StudyJob(3, 4, XEON, 3)],
+        ),
+        (f'{RUNNERS}[study]\nexclude = [{{machine = "old"}}]', 1, [StudyJob(0, 1, XEON, 3)]),
         (
             RUNNERS + BOUND.split("8]\n")[1],
             1,
-            [Job(session, 4, runner, 3) for runner in ("core2", XEON) for session in (0, 1, 3)],
+            [StudyJob(session, 4, runner, 3) for runner in ("core2", XEON) for session in (0, 1, 3)],
         ),
     ],
 )
-def test_the_jobs_of_a_matrix(text: str, sessions: int, expected: list[Job]) -> None:
+def test_the_jobs_of_a_matrix(text: str, sessions: int, expected: list[StudyJob]) -> None:
     found = study(text)
     laid = jobs(found, planned(found), sessions)
     assert laid == expected
@@ -332,9 +336,9 @@ def test_which_part_is_meant_by_options_and_the_plan() -> None:
     assert part_of(None, None, None, several) is None
     assert part_of(Shard(1, 1), 0, 1, several) is None
     assert part_of(Shard(1, 1), None, None, Plan()) is None
-    assert part_of(Shard(1, 3), 1, None, two) == Part(Shard(1, 3), 1, 2)
-    assert part_of(None, 2, 4, two) == Part(Shard(1, 1), 2, 4)
-    assert part_of(Shard(3, 3), None, None, Plan()) == Part(Shard(3, 3), 0, 1)
+    assert part_of(Shard(1, 3), 1, None, two) == JobPart(Shard(1, 3), 1, 2)
+    assert part_of(None, 2, 4, two) == JobPart(Shard(1, 1), 2, 4)
+    assert part_of(Shard(3, 3), None, None, Plan()) == JobPart(Shard(3, 3), 0, 1)
     with pytest.raises(UserError, match=r"^--session 1: there is 1 session \(plan.sessions\)"):
         part_of(None, 1, None, Plan())
     with pytest.raises(UserError, match=r"^there are 2 sessions: say which one this is with --session 0 to 1$"):

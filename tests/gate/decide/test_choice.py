@@ -7,10 +7,11 @@ import itertools
 import pytest
 
 from gate.config.types import Builds, BuildTable, Config, Gate, Interval, Plan
-from gate.decide.design import Choice, choose
+from gate.decide.design import choose
 from gate.model import Layouts
 from gate.planning.plan import terms_of
 from gate.stats.planning import Components, Costs, PlannedCase
+from gate.stats.ratio import Method
 
 CASE = PlannedCase("a", Components(1e-4, 1e-4, 1e-4), Costs(1, 1, 1, 1), 0.03, ())
 
@@ -18,33 +19,33 @@ CASE = PlannedCase("a", Components(1e-4, 1e-4, 1e-4), Costs(1, 1, 1, 1), 0.03, (
 @pytest.mark.parametrize(
     ("rounds", "size", "layouts", "expected"),
     [
-        (12, 20, "common", Choice("paired", shares=True)),
+        (12, 20, "common", ("paired", True)),
         # an unpaired interval of four builds could call nothing at all
-        (4, 20, "common", Choice("paired", shares=True)),
-        (3, 5, "common", Choice("paired", shares=True)),
-        (12, 4, "common", Choice("paired", shares=False)),
-        (4, 1, "common", Choice("paired", shares=False)),
-        (4, 4, "common", Choice("paired", shares=False)),
-        (12, 20, "independent", Choice("paired", shares=False)),
-        (5, 20, "independent", Choice("fieller", shares=False)),
-        (12, 20, None, Choice("paired", shares=False)),
-        (5, 20, None, Choice("fieller", shares=False)),
+        (4, 20, "common", ("paired", True)),
+        (3, 5, "common", ("paired", True)),
+        (12, 4, "common", ("paired", False)),
+        (4, 1, "common", ("paired", False)),
+        (4, 4, "common", ("paired", False)),
+        (12, 20, "independent", ("paired", False)),
+        (5, 20, "independent", ("fieller", False)),
+        (12, 20, None, ("paired", False)),
+        (5, 20, None, ("fieller", False)),
     ],
 )
-def test_auto(rounds: int, size: int, layouts: Layouts | None, expected: Choice) -> None:
+def test_auto(rounds: int, size: int, layouts: Layouts | None, expected: tuple[Method, bool]) -> None:
     assert choose(Gate(), rounds, size, layouts) == expected
 
 
 def test_several_machines_and_a_remembered_correlation() -> None:
-    assert choose(Gate(), 3, 20, "common", sessions=3) == Choice("paired", shares=False)
+    assert choose(Gate(), 3, 20, "common", sessions=3) == ("paired", False)
     fixed = Gate(sessions="fixed")
-    assert choose(fixed, 3, 20, "common", sessions=3) == Choice("paired", shares=True)
-    assert choose(fixed, 3, 4, "common", sessions=3) == Choice("paired", shares=False)
-    assert choose(fixed, 3, 20, None, sessions=3) == Choice("paired", shares=False)
+    assert choose(fixed, 3, 20, "common", sessions=3) == ("paired", True)
+    assert choose(fixed, 3, 4, "common", sessions=3) == ("paired", False)
+    assert choose(fixed, 3, 20, None, sessions=3) == ("paired", False)
     # what is remembered stands for what is assumed
-    assert choose(Gate(), 4, 4, "common", remembered=0.1).method == "fieller"
-    assert choose(Gate(), 4, 4, "independent").method == "fieller"
-    assert choose(Gate(), 4, 4, "independent", remembered=0.9).method == "paired"
+    assert choose(Gate(), 4, 4, "common", remembered=0.1)[0] == "fieller"
+    assert choose(Gate(), 4, 4, "independent")[0] == "fieller"
+    assert choose(Gate(), 4, 4, "independent", remembered=0.9)[0] == "paired"
 
 
 INTERVALS: tuple[Interval, ...] = ("auto", "fieller", "fieller-kj", "fieller-paired", "paired", "paired-shared")
@@ -55,17 +56,17 @@ def test_a_plan_knows_the_interval_of_its_check(interval: Interval) -> None:
     gate = Gate(interval=interval)
     layout: tuple[Layouts, ...] = ("common", "independent")
     for rounds, size, layouts in itertools.product((3, 4, 5, 8), (1, 4, 5, 20), layout):
-        chosen = choose(gate, rounds, size, layouts)
+        method, shares = choose(gate, rounds, size, layouts)
         config = Config(gate=gate, build=BuildTable(layouts=layouts), plan=Plan(builds=rounds))
         planned = terms_of(config, size).interval_of(CASE, rounds)
-        shared = chosen.shares and size >= 5
-        assert planned.method == ("paired-shared" if shared else chosen.method), (rounds, size, layouts)
+        shared = shares and size >= 5
+        assert planned.method == ("paired-shared" if shared else method), (rounds, size, layouts)
 
 
 @pytest.mark.parametrize("rounds", [3, 4, 8])
 def test_a_plan_pairs_rounds_where_too_few_of_many_findings_share(rounds: int) -> None:
     # four means and three quantiles: the gate pairs, and neither has enough of its own to share with
-    assert choose(Gate(), rounds, 7, "common").method == "paired"
+    assert choose(Gate(), rounds, 7, "common")[0] == "paired"
     config = Config(build=BuildTable(layouts="common"), plan=Plan(builds=rounds))
     assert terms_of(config, 7, sharing=4).interval_of(CASE, rounds).method == "paired"
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import datetime
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import pytest
 
-from gate.decide.creep import Crept, crept_of, night_of
+from gate.decide.creep import crept_of, night_of
 from gate.decide.next_steps import next_step
 from gate.model import Commit, Finding, RatioInterval, Run, outcomes, reasons
-from gate.model.history import CaseNights, CreepRun, Night, Pin
+from gate.model.history import CaseNights, CreepFacts, CreepRun, Night, Pin
 from gate.model.report import View
 from tests.gate.decide.decided import TODAY, policy_by
 from tests.gate.report import examples
+from tests.support.samples import there
 
 PIN = Pin(against="latest-tag", tag="v1.0", sha="a" * 40, commits=9)
 
@@ -43,7 +45,12 @@ def nights(count: int, change: float, *, pin: str = PIN.sha, first: int = 1, see
     ]  # fmt: skip
 
 
-def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any) -> Crept:
+class Judged(NamedTuple):
+    findings: Sequence[Finding]
+    facts: CreepFacts
+
+
+def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any) -> Judged:
     """Decide a night; cases: metric and statistic, and the nights that are known of each."""
     own: dict[str, Any] = {"benchmark": "parse", "factors": {}}
     creep = CreepRun(
@@ -52,12 +59,10 @@ def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any)
     )  # fmt: skip
     base, head = Commit(sha=PIN.sha), Commit(sha="b" * 40)
     run = Run(id="tonight", created=f"{TODAY}T03:00:00Z", creep=creep, base=base, head=head)
-    found = crept_of([tonight], run, policy_by(tables))
-    assert found is not None
-    return found
+    return Judged(*there(crept_of([tonight], run, policy_by(tables))))
 
 
-def decided(tonight: Finding, known: list[Night], **more: Any) -> Crept:
+def decided(tonight: Finding, known: list[Night], **more: Any) -> Judged:
     return crept(tonight, ("time", "mean", known), **more)
 
 
@@ -150,7 +155,7 @@ def test_an_entry_accepts_up_to_its_size_and_until_its_day(up_to: str, until: st
         assert (found.reason.outgrown is not None) == (up_to == "4%")
 
 
-def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> Crept:
+def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> Judged:
     """Tonight's active time decides, with wall time beside it; nights that each view knows."""
     other = finding(0.0)
     shown = msgspec.structs.replace(

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from gate.decide.importance import explanations_of, unprofiled_of
 from gate.explain.explain import explain
-from gate.model import Evidence, Finding, Round
+from gate.model import Evidence, Finding, RoundsDone
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
 from tests.gate.report import examples
 
 
 def evidence(*profiles: Profile, unprofiled: list[Unprofiled] | None = None) -> Evidence:
     return Evidence(
-        run=None, cases=[], failures=[], new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None,
+        run=None, cases=[], failures=[], new=[], rounds=RoundsDone(done=5, planned=5), looks=[], seconds=None,
         slowest_round=None, builds=[], states=[], warnings=[], profiles=list(profiles), unprofiled=unprofiled or [],
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from gate.decide.details import MOST
 from gate.decide.report import decide
-from gate.model import Better, Finding, Memory, Round, Sample
+from gate.model import Better, Finding, Memory, RoundsDone, Sample
 from tests.gate.decide.decided import policy_by
 from tests.gate.decide.test_memory import memory_of, remembered, report
 from tests.support import simulate
@@ -172,7 +172,7 @@ def test_a_floor_asks_for_more_builds_and_what_is_within_it_for_fewer() -> None:
 def test_where_looks_spend_the_level_more_builds_are_lacking() -> None:
     wide = [pair(1.055, 0.03)]
     fixed = decided(wide)[0].more_builds
-    at_looks = decided(wide, looks=[2, 3, 4, 5], rounds=Round(done=5, planned=5))[0].more_builds
+    at_looks = decided(wide, looks=[2, 3, 4, 5], rounds=RoundsDone(done=5, planned=5))[0].more_builds
     assert fixed is not None and at_looks is not None and at_looks >= fixed
 
 

@@ -16,7 +16,7 @@ from gate.config.rules import Policy
 from gate.decide.report import decide
 from gate.decide.stopping import looking
 from gate.evidence.gather import gather
-from gate.model import Finding, Look, Report, Round, Run, reasons
+from gate.model import Finding, Look, Report, RoundsDone, Run, reasons
 from gate.model.warnings.estimates import NotExact
 from gate.report import terminal
 from gate.report.formats import junit, markdown
@@ -40,7 +40,7 @@ def drawn(head: float, better: str, looks: tuple[int, ...], effects: simulate.Ef
         for _ in range(CASES)
     ])  # fmt: skip
     cases = [msgspec.structs.replace(case, better=better) for case in found.cases]
-    return msgspec.structs.replace(found, cases=cases, looks=list(looks), rounds=Round(done=12, planned=12))
+    return msgspec.structs.replace(found, cases=cases, looks=list(looks), rounds=RoundsDone(done=12, planned=12))
 
 
 def judged(evidence: Any, **gate: Any) -> list[Finding]:

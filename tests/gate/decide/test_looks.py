@@ -16,7 +16,7 @@ from gate.decide.stopping import look
 from gate.evidence.gather import gather
 from gate.evidence.runs import config_of
 from gate.evidence.time_spent import looks_of, planned_looks
-from gate.model import SIDES, Build, Execution, Look, Metric, Record, Round, Run, reasons
+from gate.model import SIDES, Build, Execution, Look, Metric, Record, RoundsDone, Run, reasons
 from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import RoundsShort
@@ -351,7 +351,7 @@ def test_what_nothing_settles_is_measured_up_to_the_last_look(done: int, ends: s
     base = simulate.sample(np.random.default_rng(1), simulate.normal, (0.2, 0, 0), (6, 1, 1), 1.0)
     evidence = msgspec.structs.replace(
         simulate.evidence([(base, msgspec.structs.replace(base, values=base.values[::-1].copy()))]),
-        looks=[2, 4, 6], rounds=Round(done=done, planned=6),
+        looks=[2, 4, 6], rounds=RoundsDone(done=done, planned=6),
     )  # fmt: skip
     assert look(evidence, Policy(Config(gate=Gate(detectable=Detectable(0))), "test", TODAY)) == ends
 

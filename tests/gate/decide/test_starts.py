@@ -12,7 +12,7 @@ from gate.config.parse import parse
 from gate.config.rules import executions_of
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config, Plan
-from gate.decide.starts import Needs, afforded, counting, wanted
+from gate.decide.starts import StartNeeds, afforded, counting, wanted
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.model import SIDES, Build, Execution, Metric, Record, Run
@@ -79,11 +79,11 @@ def counted(run: Run, records: list[Record]) -> dict[str, int]:
     ],
 )
 def test_a_round_goes_by_noise_and_cost(noise: float | None, seconds: float, builds: float, expected: int) -> None:
-    assert wanted(Needs(noise, seconds), builds) == expected
+    assert wanted(StartNeeds(noise, seconds), builds) == expected
 
 
 def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
-    needs = {"a": Needs(9.0, 1.0), "b": Needs(2 / 3, 1.0), "c": Needs(0.05, 1.0)}
+    needs = {"a": StartNeeds(9.0, 1.0), "b": StartNeeds(2 / 3, 1.0), "c": StartNeeds(0.05, 1.0)}
 
     def shared(seconds: float, builds: float = 0.0, others: float = 0.0) -> dict[str, int]:
         plan = Plan(builds=Builds(min=4, max=12), budget=Duration(12 * seconds / 0.9 + 10.0 / 0.9))
@@ -106,7 +106,7 @@ def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
     ],
 )
 def test_where_long_starts_leave_no_room_each_has_its_share(seconds: float, expected: dict[str, int]) -> None:
-    needs = {"long": Needs(9.0, 16.0), "warmed": Needs(9.0, 4.0, warmup=8.0), "short": Needs(9.0, 0.1)}
+    needs = {"long": StartNeeds(9.0, 16.0), "warmed": StartNeeds(9.0, 4.0, warmup=8.0), "short": StartNeeds(9.0, 0.1)}
     config = Config(plan=Plan(budget=Duration(12 * seconds / 0.9)))
     assert afforded(needs, config, builds=0.0, others=0.0, once=0.0) == expected
 
@@ -130,7 +130,7 @@ def test_where_long_starts_leave_no_room_each_has_its_share(seconds: float, expe
 )
 def test_the_builds_of_a_regression_fit_the_budget(plan: Plan, builds: float | None, expected: int) -> None:
     each, once = (0.1, 10.0) if builds is None else (1.0, 0.0)
-    found = afforded({"a": Needs(9.0, each)}, Config(plan=plan), builds=builds or 0.0, others=0.0, once=once)
+    found = afforded({"a": StartNeeds(9.0, each)}, Config(plan=plan), builds=builds or 0.0, others=0.0, once=once)
     assert found == {"a": expected}
 
 

@@ -211,7 +211,7 @@ def test_the_sharp_view_alone_settles() -> None:
 def judged_by(setting: Turns, rules: Policy, seed: int = 1) -> dict[str, Any]:
     found = evidence(drawn(np.random.default_rng(seed), setting))
     subjects = subjects_of(found, rules)
-    return {each.subject.case.metric: each for each in walk(subjects, design_of(found, rules, subjects)).judged}
+    return {each.subject.case.metric: each for each in walk(subjects, design_of(found, rules, subjects))[0]}
 
 
 @pytest.mark.parametrize(("wall", "weights"), [(0.1, (0.8, 0.2)), (0.01, (0.5, 0.5))])

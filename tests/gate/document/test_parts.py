@@ -11,8 +11,8 @@ from gate.document.document import (
     Items,
     Part,
     Row,
-    Said,
     Section,
+    Statement,
     Table,
 )
 
@@ -20,12 +20,16 @@ HEAD = [Column("name"), Column("sum", right=True), Column("says"), Column("more"
 TABLE = Table(
     "numbers", "Numbers", HEAD, [Row([Cell("a"), Cell("1"), Cell("much"), Cell("x" * 30)])] * 3, note="below", most=2
 )
-PARTS: list[Part] = [TABLE, Code("do this", "and why"), Code("a = 1\nb = 2"), Fold("folded", [Said("hidden")])]
+PARTS: list[Part] = [TABLE, Code("do this", "and why"), Code("a = 1\nb = 2"), Fold("folded", [Statement("hidden")])]
 DOCUMENT = Document(
     tool="perfgate thing",
     title="A thing",
     sections=[
-        [Said("it is slower", "regression"), Items(["so it is"], "says", "What it shows"), Facts([("run", "now")])],
+        [
+            Statement("it is slower", "regression"),
+            Items(["so it is"], "says", "What it shows"),
+            Facts([("run", "now")]),
+        ],
         [Section("Why", "why", PARTS, "read it so")],
         [Fold("Data", [Facts([("make", "cc a.c")], code=True)], "data")],
     ],
@@ -55,7 +59,7 @@ def test_a_spare_column_is_left_out_where_there_is_no_room() -> None:
 
 
 def test_what_does_not_print_is_written_visibly() -> None:
-    odd = Document("t", "", [[Said("a\x1b[31m"), Section("b\x1b", "", [Code("c\x1b\nd")])]], "", "")
+    odd = Document("t", "", [[Statement("a\x1b[31m"), Section("b\x1b", "", [Code("c\x1b\nd")])]], "", "")
     shown = terminal.render(odd, terminal.Screen(color=False, width=80, room=80))
     assert "\x1b" not in shown
     assert "\x1b" not in markdown.render(odd) + html.render(odd)

@@ -10,7 +10,7 @@ from gate.evidence.hosts import differing, host_names, is_fact, run_states, side
 from gate.evidence.lines import Located
 from gate.evidence.records import read
 from gate.model import Execution, HostState, Metric, Record, Run, Side
-from gate.model.warnings.hosts import FactOfSides, HostEvent, Machine, SidesApart
+from gate.model.warnings.hosts import FactOfSides, HostEvent, RunMachine, SidesApart
 from tests.support.lines import execution, text
 
 BEGIN: dict[str, Any] = {
@@ -144,8 +144,8 @@ def test_what_happened_to_one_of_several_machines_names_it() -> None:
 # --- base and head ------------------------------------------------------------------------------------------------------
 
 A = {"fingerprint": "aaaaaaaaaaaa", "hostname": "a", "kernel": "6.1.0", "boot_id": "boot-a-1"}
-MACHINE = Machine(**A)
-OTHER = Machine(**{**A, "hostname": "b"})
+MACHINE = RunMachine(**A)
+OTHER = RunMachine(**{**A, "hostname": "b"})
 
 
 def run(**host: str) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def test_what_machines_differ_in_stands_beside_their_names() -> None:
         *[
             (
                 {"x": [run(**A), *one("base")], "y": [run(**{**A, key: value}), *one("head")]},
-                [SidesApart((), None, (MACHINE,), (Machine(**{**A, key: value}),))],
+                [SidesApart((), None, (MACHINE,), (RunMachine(**{**A, key: value}),))],
             )
             for key, value in (("kernel", "6.8.0"), ("boot_id", "boot-a-2"), ("fingerprint", "b" * 12))
         ],

@@ -24,7 +24,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found(*arguments: str) -> list[tuple[str | None, str]]:
-    return [(each.label, each.source.name) for each in named(arguments)]
+    return [(label, source.name) for label, source in named(arguments)]
 
 
 def test_labels_globs_and_folders() -> None:
@@ -81,8 +81,8 @@ def test_what_a_commit_holds() -> None:
     git("add", "-A")
     git("commit", "-q", "-m", "results")
     Path("a.json").write_text("changed", encoding="utf-8")
-    (kept,) = named(["git:main:a.json"])
-    assert "".join(kept.source.lines()) == EXPORT
+    ((_, kept),) = named(["git:main:a.json"])
+    assert "".join(kept.lines()) == EXPORT
     assert found("git:main", "a.json") == [(None, "git:main:a.json"), (None, "a.json")]
     assert found("old=git:HEAD:runs") == [("old", "git:HEAD:runs/2.json"), ("old", "git:HEAD:runs/deep/1.json")]
     assert found("git:main", "new=runs")[:2] == [(None, "git:main:runs/2.json"), (None, "git:main:runs/deep/1.json")]

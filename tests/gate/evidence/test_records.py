@@ -160,6 +160,16 @@ def test_appended_lines_are_read_at_once_and_flushed(file: Path, monkeypatch: py
     assert synced == [1, 3]
 
 
+def test_what_is_held_goes_before_the_next_records_and_is_not_written_without_them(file: Path) -> None:
+    for following in ([], [Look(look=2)], [Look(look=3)]):
+        with Appender(file) as append:
+            append.held = (HostState(when="begin"),)
+            append(*following)
+            append(*following)
+    kinds = [type(each.record) for each in read("m", file.read_bytes()).records]
+    assert kinds == [HostState, Look, Look] * 2
+
+
 @pytest.mark.parametrize("last", [True, False])
 def test_a_flush_that_fails_takes_back_what_it_was_for(file: Path, monkeypatch: pytest.MonkeyPatch, last: bool) -> None:
     def full(_: int) -> None:

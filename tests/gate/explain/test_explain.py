@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gate.explain.call_tree import is_project, match, plain
-from gate.explain.explain import Measured, explain
+from gate.explain.explain import MetricRatio, explain
 from gate.model.names import Side
 from gate.model.profile import Amounts, Candidate, Explanation, Frame, Profile, Stack
 
@@ -29,7 +29,7 @@ def profile(side: Side, spent: dict[str, float], **changes: Any) -> Profile:
 
 
 def explained(
-    base: dict[str, float], more: dict[str, float], measured: Measured | None = None, **both: Any
+    base: dict[str, float], more: dict[str, float], measured: MetricRatio | None = None, **both: Any
 ) -> Explanation:
     """Explain what head spends in other stacks than base; None in calls of one side means those of both."""
     heads = {key.removeprefix("head_"): value for key, value in both.items() if key.startswith("head_")}
@@ -166,7 +166,7 @@ def test_a_difference_of_a_few_samples_is_noise_and_counted_costs_have_none() ->
 
 def test_the_totals_are_compared_with_what_was_measured() -> None:
     def agreement(ratio: float, low: float | None = None, high: float | None = None, unit: str = "s") -> str:
-        measured = Measured("time", unit, ratio, low or ratio, high or ratio)
+        measured = MetricRatio("time", unit, ratio, low or ratio, high or ratio)
         return explained(BASE, {"main>parse": 700.0}, measured).agreement
 
     assert agreement(1.3) == agreement(1.1) == "agrees"
@@ -174,7 +174,7 @@ def test_the_totals_are_compared_with_what_was_measured() -> None:
     # within the measured interval it does not contradict it
     assert agreement(0.75, 0.7, 2.1) == agreement(1.9, 0.7, 2.1) == "agrees"
     # without a change it does not show one
-    assert explained(BASE, {}, Measured("time", "s", 1.4, 1.4, 1.4)).agreement == "less"
+    assert explained(BASE, {}, MetricRatio("time", "s", 1.4, 1.4, 1.4)).agreement == "less"
     assert explained(BASE, {}).agreement == "unknown"
 
 
@@ -207,7 +207,7 @@ def calling(side: Side, *frames: Frame) -> Profile:
 
 def pairs(base: list[Frame], head: list[Frame]) -> set[tuple[str | None, str | None]]:
     main = Frame("main", "a.c")
-    found = match(calling("base", main, *base), calling("head", main, *head)).functions
+    found, _ = match(calling("base", main, *base), calling("head", main, *head))
     return {(f.base.function if f.base else None, f.head.function if f.head else None) for f in found} - {
         ("main", "main")
     }
@@ -242,7 +242,7 @@ def test_what_is_one_function_and_what_is_two() -> None:
     assert pairs([Frame("f", "a.c")], [Frame("f", "lib/a.c")]) == {("f", "f")}
     two = [Frame("init", "a.c"), Frame("init", "b.c")]
     main = Frame("main", "a.c")
-    assert len(match(calling("base", main, *two), calling("head", main, *two)).functions) == 3
+    assert len(match(calling("base", main, *two), calling("head", main, *two))[0]) == 3
 
 
 def test_what_is_the_projects_own() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from gate.formats.parts.json_text import parse_json
 from gate.formats.parts.reading import Reading, read, recognised
-from gate.formats.parts.result import Aggregate, Measured
+from gate.formats.parts.result import ProcessValues, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model import UserError
 from tests.gate.formats.test_any_format import FILES, ids, said
@@ -78,7 +78,7 @@ def test_a_document_without_a_newline_at_its_end(file: Path) -> None:
 def test_documents_behind_each_other_are_processes(file: Path, between: str) -> None:
     text = file.read_text().rstrip()
     once, twice = read_alone(file), of_text(f"{text}{between}{text}\n")
-    pairs: list[tuple[Sequence[Measured | Aggregate], Sequence[Measured | Aggregate]]]
+    pairs: list[tuple[Sequence[ProcessValues | ToolAggregate], Sequence[ProcessValues | ToolAggregate]]]
     pairs = [(once.measured, twice.measured), (once.aggregates, twice.aggregates)]
     for alone, both in pairs:
         assert len(both) == 2 * len(alone)

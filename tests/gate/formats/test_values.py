@@ -9,11 +9,11 @@ import pytest
 from gate.formats.parts.output import OutputError, Series, Written, why_unusable, written
 from gate.formats.parts.result import (
     About,
-    Aggregate,
-    Failed,
+    FailedResult,
     LeftOut,
-    Measured,
+    ProcessValues,
     Result,
+    ToolAggregate,
     aggregate,
     checked,
     told_apart,
@@ -163,15 +163,17 @@ def test_faults(values: list[float], unit: str, expected: str) -> None:
 def test_a_bad_metric_is_left_out_and_a_bad_chief_one_fails_the_benchmark() -> None:
     good, bad = Metric(unit="s", better="lower", values=[1.0]), Metric(unit="s", values=[math.nan])
     odd = {"time": good, "other\t": good, "bad": bad}
-    found = checked(Measured(benchmark="a\n", metrics=odd, execution=3, labels={"n": "1\n"}))
+    found = checked(ProcessValues(benchmark="a\n", metrics=odd, execution=3, labels={"n": "1\n"}))
     own = {"time": good, "other\\t": good}
-    assert found == Measured(benchmark="a\\n", metrics=own, execution=3, labels={"n": "1\\n"})
-    found = checked(Measured(benchmark="a", metrics={"other": good, "time": bad}, execution=3, labels={"n": "1"}))
+    assert found == ProcessValues(benchmark="a\\n", metrics=own, execution=3, labels={"n": "1\\n"})
+    found = checked(ProcessValues(benchmark="a", metrics={"other": good, "time": bad}, execution=3, labels={"n": "1"}))
     why = "nan in 'time' is not a finite number"
-    assert found == Failed(benchmark="a", status=why, execution=3, labels={"n": "1"})
-    assert isinstance(checked(Measured(benchmark="a", metrics={})), Failed)
+    assert found == FailedResult(benchmark="a", status=why, execution=3, labels={"n": "1"})
+    assert isinstance(checked(ProcessValues(benchmark="a", metrics={})), FailedResult)
     warm = Metric(unit="s", better="lower", values=[1.0], dropped=[math.nan])
-    assert checked(Measured(benchmark="a", metrics={"time": warm})) == Measured(benchmark="a", metrics={"time": good})
+    assert checked(ProcessValues(benchmark="a", metrics={"time": warm})) == ProcessValues(
+        benchmark="a", metrics={"time": good}
+    )
 
 
 def given(value: float | None, **more: Any) -> Result:
@@ -179,17 +181,17 @@ def given(value: float | None, **more: Any) -> Result:
 
 
 def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:
-    plain = Aggregate(benchmark="a", metric="time", statistic="mean", value=2, better="lower", step=1)
+    plain = ToolAggregate(benchmark="a", metric="time", statistic="mean", value=2, better="lower", step=1)
     assert given(2, low=3, high=1, confidence=0.9, sd=math.nan) == plain
     assert given(2, low=1) == msgspec.structs.replace(plain, low=1)
     halved = {"value": 1, "unit": "s", "low": 0.5, "high": 2, "confidence": 0.9, "sd": 1, "step": 0.5}
     whole = msgspec.structs.replace(plain, **halved)
     assert given(2, unit="s", scale=0.5, low=1, high=4, confidence=0.9, sd=2) == whole
-    assert all(isinstance(given(value), Failed) for value in (None, math.inf))
+    assert all(isinstance(given(value), FailedResult) for value in (None, math.inf))
 
 
 def test_what_is_there_twice_is_numbered() -> None:
-    one, other = (Aggregate(benchmark="a", metric="time", statistic=name, value=1) for name in ("mean", "p50"))
+    one, other = (ToolAggregate(benchmark="a", metric="time", statistic=name, value=1) for name in ("mean", "p50"))
     found = told_apart([About(), one, other, one, other], "number")
     labels = [each.labels for each in found if not isinstance(each, (About, LeftOut))]
     assert labels == [{}, {}, {"number": "2"}, {"number": "2"}]

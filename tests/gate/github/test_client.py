@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.github.transport import Answer, Problem, Transport
+from gate.github.transport import HttpAnswer, Problem, Transport
 from tests.support.forge import FakeGitHub
 
 HEAD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40
@@ -51,7 +51,7 @@ def test_filters_that_are_not_heeded(github: FakeGitHub, monkeypatch: pytest.Mon
     github.pulls[4].state = "closed"
     whole = Transport.call
 
-    def call(self: Transport, task: Any, method: Any, path: str, **more: Any) -> Answer:
+    def call(self: Transport, task: Any, method: Any, path: str, **more: Any) -> HttpAnswer:
         more["parameters"] = {"state": "all"} if path.endswith("/pulls") else {}
         return whole(self, task, method, path, **more)
 
@@ -100,7 +100,7 @@ def test_what_is_no_file(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, co
         content if content == [] else {"type": "file", "size": 1, "encoding": "base64", "content": "eA==", **content}
     )
     body = msgspec.json.encode(given).decode()
-    monkeypatch.setattr(Transport, "call", lambda *words, **more: Answer(200, {}, body))
+    monkeypatch.setattr(Transport, "call", lambda *words, **more: HttpAnswer(200, {}, body))
     one = github.client()
     if words is None:
         assert one.file_at("x", BASE) == "x"

@@ -18,10 +18,10 @@ from gate.writing.sentences import Sentence
 from tests.gate.report import examples
 from tests.support.warned import kind
 
-A = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-1")
-B = h.Machine("aaaaaaaaaaaa", "b", "6.1.0", "boot-b-1")
-OTHER_KERNEL = h.Machine("aaaaaaaaaaaa", "a", "6.8.0", "boot-a-2")
-OTHER_MAKE = h.Machine("bbbbbbbbbbbb", None, "6.1.0", "boot-c-1")
+A = h.RunMachine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-1")
+B = h.RunMachine("aaaaaaaaaaaa", "b", "6.1.0", "boot-b-1")
+OTHER_KERNEL = h.RunMachine("aaaaaaaaaaaa", "a", "6.8.0", "boot-a-2")
+OTHER_MAKE = h.RunMachine("bbbbbbbbbbbb", None, "6.1.0", "boot-c-1")
 OTHER_FACT = f"{'y' * 20}…{'y' * 19}"
 COMPARES = "the ratio also compares the machines"
 OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 from msgspec.structs import replace
 
-from gate.model import Case, Counts, Finding, Sample, SideSummary
+from gate.model import Case, Finding, LevelCounts, Sample, SideSummary
 from gate.plots.picture import Picture
 from gate.stats.rounding import Array
 from tests.gate.report import examples
@@ -49,7 +49,7 @@ def _summary(of: Sample, half: float | None, builds: int) -> SideSummary:
     value = float(np.mean(of.values / of.values.size) * of.values.size)
     return replace(
         examples.side(value),
-        counts=Counts(session=1, build=builds, execution=of.counts[0].size, iteration=of.values.size),
+        counts=LevelCounts(session=1, build=builds, execution=of.counts[0].size, iteration=of.values.size),
         low=None if half is None else value - half * abs(value),
         high=None if half is None else value + half * abs(value),
     )

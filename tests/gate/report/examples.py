@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from gate.decide.reasons import summary as decide_summary
-from gate.explain.explain import Measured, explain
+from gate.explain.explain import MetricRatio, explain
 from gate.model import (
     REPORT_SCHEMA,
     SIDES,
@@ -16,7 +16,6 @@ from gate.model import (
     Better,
     Build,
     Commit,
-    Counts,
     DecidedAt,
     Evidence,
     Failure,
@@ -26,6 +25,7 @@ from gate.model import (
     Identical,
     IntervalKind,
     Level,
+    LevelCounts,
     LookFacts,
     MemoryFacts,
     MemoryUse,
@@ -38,7 +38,7 @@ from gate.model import (
     Recorded,
     Report,
     ReportVerdict,
-    Round,
+    RoundsDone,
     RunFacts,
     Side,
     SideSummary,
@@ -55,8 +55,8 @@ from gate.model.report import SessionRatio, View
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import DependsOnMachine, Drift, EarlyStop
 
-COUNTS = Counts(session=1, build=5, execution=25, iteration=250)
-ONE_BUILD = Counts(session=1, build=1, execution=5, iteration=50)
+COUNTS = LevelCounts(session=1, build=5, execution=25, iteration=250)
+ONE_BUILD = LevelCounts(session=1, build=1, execution=5, iteration=50)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -75,7 +75,7 @@ HOSTILE = [
 ]
 
 
-def side(value: float, spread: float | None = 0.005, counts: Counts = COUNTS) -> SideSummary:
+def side(value: float, spread: float | None = 0.005, counts: LevelCounts = COUNTS) -> SideSummary:
     low, high = (None, None) if spread is None else (value * (1 - spread), value * (1 + spread))
     return SideSummary(value=value, low=low, high=high, counts=counts)
 
@@ -227,7 +227,7 @@ def run_facts(**changes: Any) -> RunFacts:
             "system": "Linux 6.1", "machine": "x86_64", "cpu": "Example CPU @ 2.10GHz", "cores": 2,
             "governor": None, "load": [0.31, 0.28], "memory": {"total": "7.8 GiB", "swap": False},
         },
-        "rounds": Round(done=5, planned=5),
+        "rounds": RoundsDone(done=5, planned=5),
         "looks": None,
         "memory": None,
         "seconds": 203.4,
@@ -288,7 +288,7 @@ def summary(
 ) -> outcomes.Summary:
     """What decide says of such findings."""
     evidence = Evidence(
-        run=None, cases=[], failures=failures, new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None, slowest_round=None,
+        run=None, cases=[], failures=failures, new=[], rounds=RoundsDone(done=5, planned=5), looks=[], seconds=None, slowest_round=None,
         builds=[], states=[], warnings=[],
     )  # fmt: skip
     return decide_summary(verdict, findings, evidence, identical)
@@ -363,7 +363,7 @@ def some_identical() -> Report:
 
 
 def all_identical() -> Report:
-    facts = run_facts(rounds=Round(done=0, planned=None), seconds=8.1)
+    facts = run_facts(rounds=RoundsDone(done=0, planned=None), seconds=8.1)
     proved = [identical(f"suite/case-{n}", identical=proof(differ=["README.md"], differ_count=1)) for n in range(14)]
     return report("pass", [], identical=proved, run=facts)
 
@@ -375,7 +375,7 @@ def passing() -> Report:
 def inconclusive() -> Report:
     findings = [withheld(), unbounded(), unbounded("half", "half-line"), unbounded("gap", "complement")]
     unknown = dict.fromkeys(("seconds", "base", "head", "host", "commands", "chosen"))
-    return report("inconclusive", findings, run=run_facts(rounds=Round(done=1, planned=None), **unknown))
+    return report("inconclusive", findings, run=run_facts(rounds=RoundsDone(done=1, planned=None), **unknown))
 
 
 def no_sign(benchmark: str = "scan", detectable: float = 0.041, **changes: Any) -> Finding:
@@ -428,7 +428,7 @@ def only_failures() -> Report:
 
 def nothing() -> Report:
     unknown = ("id", "created", "perfgate", "seed", "base", "head", "chosen", "host", "commands", "seconds")
-    facts = run_facts(rounds=Round(done=0, planned=None), **dict.fromkeys(unknown))
+    facts = run_facts(rounds=RoundsDone(done=0, planned=None), **dict.fromkeys(unknown))
     return report("error", [], run=facts, policy=policy(override=[], accept=[]))
 
 
@@ -484,7 +484,7 @@ def metrics() -> Report:
     """Several units and directions, exact counts, quantiles, factors and unequal designs."""
     rate: dict[str, Any] = {"metric": "throughput", "unit": "1/s", "better": "higher", "value": 81_234.0, "floor": None}
     exact = interval(1.021, 0.0, method="exact")
-    few = Counts(session=1, build=4, execution=19, iteration=380)
+    few = LevelCounts(session=1, build=4, execution=19, iteration=380)
     better: Better = "higher"
     findings = [
         regressed("load", **rate, estimate=0.91),
@@ -532,7 +532,7 @@ def early() -> Report:
         "regression",
         [slow, mean, tail],
         run=run_facts(
-            rounds=Round(done=12, planned=12),
+            rounds=RoundsDone(done=12, planned=12),
             looks=LookFacts(rounds=[4, 6, 8, 12], used=4),
             memory=MemoryFacts(findings=1, sessions=3, first="2026-09-01", last="2026-11-02", factor=1.2),
         ),
@@ -543,7 +543,7 @@ def early() -> Report:
 
 def only_inconclusive() -> Report:
     """Nothing is clear: too few builds, too wide an interval, and one that only the number of findings holds back."""
-    few = Counts(session=1, build=3, execution=15, iteration=150)
+    few = LevelCounts(session=1, build=3, execution=15, iteration=150)
     counts = {"base": side(0.1015, counts=few), "head": side(0.1063, counts=few)}
     findings = [
         finding("parse", "inconclusive", estimate=1.041, half=0.022, reason=wide(beyond=True), more_builds=4, detectable=0.061, **counts),
@@ -560,12 +560,12 @@ def only_inconclusive() -> Report:
         finding("wild", "inconclusive", estimate=1.4, half=1.9, reason=wide("both", beyond=True), more_builds=97, **counts),
     ]  # fmt: skip
     plan = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m", "metrics": ["time"]}
-    facts = run_facts(rounds=Round(done=3, planned=3), settings={"plan": plan})
+    facts = run_facts(rounds=RoundsDone(done=3, planned=3), settings={"plan": plan})
     return report("inconclusive", findings, run=facts)
 
 
 def one_build() -> Report:
-    facts = run_facts(rounds=Round(done=1, planned=1))
+    facts = run_facts(rounds=RoundsDone(done=1, planned=1))
     return report("inconclusive", [withheld()], run=facts)
 
 
@@ -662,7 +662,7 @@ def machines() -> Report:
     """Three machines, each judged by itself."""
 
     def of(base: float, head: float, ratio: RatioInterval, *changes: float | None) -> dict[str, Any]:
-        counts = Counts(session=3, build=15, execution=75, iteration=750)
+        counts = LevelCounts(session=3, build=15, execution=75, iteration=750)
         sides = {"base": side(base, counts=counts), "head": side(head, counts=counts)}
         return {**sides, "ratio": replace(ratio, method=method, df=None), "sessions": on_machines(*changes)}
 
@@ -680,7 +680,7 @@ def machines() -> Report:
         withheld(**of(0.0123, 0.0148, interval(1.2, None, "withheld"), 1.19, None, 1.21), reason=few),
         finding("render", **of(0.21, 0.2104, interval(1.002, 0.011), 0.99, 1.01, 1.006)),
     ]
-    return report("regression", findings, run=run_facts(rounds=Round(done=15, planned=15)))
+    return report("regression", findings, run=run_facts(rounds=RoundsDone(done=15, planned=15)))
 
 
 def profile(side: Side, spent: dict[str, float], **changes: Any) -> Profile:
@@ -721,8 +721,8 @@ def explained() -> Report:
         "regression",
         [regressed(), regressed("serve"), regressed("render")],
         explanations=[
-            explain(base, head, Measured("time", "s", 1.18, 1.17, 1.19)),
-            explain(waits, replace(waits, side="head"), Measured("time", "s", 1.4, 1.35, 1.45)),
+            explain(base, head, MetricRatio("time", "s", 1.18, 1.17, 1.19)),
+            explain(waits, replace(waits, side="head"), MetricRatio("time", "s", 1.4, 1.35, 1.45)),
         ],
         unprofiled=[
             Unprofiled(benchmark="render", kind="no-profiler", profiler="callgrind", install="apt-get install valgrind")

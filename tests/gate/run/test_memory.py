@@ -16,7 +16,7 @@ from gate.run import memory
 from gate.run.job import prepare
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, look_at_project
-from gate.store.memory import Entry, HistoryError, Sessions, Setup
+from gate.store.memory import HistoryError, Learned, Session, Sessions, Setup
 from harness.host.facts import facts
 from tests.gate.github.test_event import Told, pull
 from tests.gate.store.test_memory import learned, session
@@ -177,8 +177,8 @@ def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> No
 
 
 def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
-    def entry(name: str, kind: Any) -> Entry:
-        return Entry(session=session(name, kind=kind), learned=learned(remembered=remembered(name, "")))
+    def entry(name: str, kind: Any) -> tuple[Session, Learned]:
+        return session(name, kind=kind), learned(remembered=remembered(name, ""))
 
     many = [entry(f"{kind} {n}", kind) for n in range(12) for kind in ("check", "calibration")]
     (found,) = findings_of(many)
@@ -252,16 +252,16 @@ def calibrated(tmp_path: Path) -> tuple[Path, Project, Run, list[Record]]:
     return path, project, *measured(project)
 
 
-def stored(path: Path) -> list[Entry]:
+def stored(path: Path) -> list[tuple[Session, Learned]]:
     history = Sessions(path)
-    return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
+    return [each for each in history.of_host(str(HOST["fingerprint"])) if each[0].kind == "check"]
 
 
 def appended(path: Path, project: Project, run: Run, records: list[Record]) -> Remembered:
     """What a check adds of its one case."""
     assert append_check(path, project, run, records) == []
-    (entry,) = stored(path)
-    return entry.learned.remembered
+    ((_, own),) = stored(path)
+    return own.remembered
 
 
 def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: Checkout, tmp_path: Path) -> None:
@@ -269,9 +269,9 @@ def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: C
     # the caller knows better
     assert append_check(path, project, run, records, allowed=False) == [] == stored(path)
     known = appended(path, project, run, records)
-    (entry,) = stored(path)
-    assert (entry.session.id, entry.session.commit) == ("the check", project.sources.base.commit.sha)
-    assert entry.learned.setup == SETUP
+    ((of, own),) = stored(path)
+    assert (of.id, of.commit) == ("the check", project.sources.base.commit.sha)
+    assert own.setup == SETUP
     assert (known.session, known.created, known.rounds) == ("the check", "2026-11-20T10:00:00Z", 6)
     assert known.build is not None and known.build.df == 5
     # both sides of a round were laid out alike, and are two programs
@@ -323,7 +323,7 @@ def test_without_a_calibration_nothing_is_kept(checkout: Checkout, tmp_path: Pat
     put(path, project, host=ELSEWHERE)
     put(path, project, kind="check", name="older check")
     assert append_check(path, project, run, records) == []
-    assert [entry.session.id for entry in stored(path)] == ["older check"]
+    assert [of.id for of, _ in stored(path)] == ["older check"]
 
 
 def test_what_is_not_the_default_branch_is_not_kept(checkout: Checkout, tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ import pytest
 from scipy import integrate, stats
 
 from gate.stats.bisection import (
-    Costs,
-    Measured,
     Posterior,
+    VisitCosts,
     entropy,
     executions_for,
     information,
@@ -25,26 +24,21 @@ from tests.support.samples import there
 from tests.support.seeds import some
 
 Floats = npt.NDArray[np.float64]
-PER_ROUND = Costs(visit=0.0, build=0.0, round=1.0)
+PER_ROUND = VisitCosts(visit=0.0, build=0.0, round=1.0)
 
 
-def measured(commit: int, given: Sequence[float] | Floats) -> Measured:
-    values = np.array(given)
-    return Measured(commit, len(values), float(np.mean(values)), float(((values - values.mean()) ** 2).sum()))
-
-
-def literally(prior: Sequence[float], found: Sequence[Measured]) -> Floats:
+def literally(prior: Sequence[float], found: dict[int, Floats]) -> Floats:
     """The model as its docstring says it: a multivariate normal for each culprit, each s and q."""
-    squares, df = sum(each.squares for each in found), sum(each.rounds - 1 for each in found)
-    pooled = math.sqrt(squares / df)
-    bad = next(each for each in found if each.commit == len(prior))
-    scale = 2 * max(abs(bad.mean), pooled / math.sqrt(bad.rounds))
-    means, culprits = np.array([each.mean for each in found]), np.zeros(len(prior))
+    squares = sum(float(((each - np.mean(each)) ** 2).sum()) for each in found.values())
+    df = sum(len(each) - 1 for each in found.values())
+    pooled, bad = math.sqrt(squares / df), found[len(prior)]
+    scale = 2 * max(abs(float(np.mean(bad))), pooled / math.sqrt(len(bad)))
+    means, culprits = np.array([np.mean(each) for each in found.values()]), np.zeros(len(prior))
     for s, (q, of_q) in product(pooled * np.geomspace(1 / 4, 4, 24), ((0.0, 0.8), (0.02, 0.15), (0.1, 0.05))):
-        noise = np.diag([s**2 * (1 / each.rounds + q) for each in found])
+        noise = np.diag([s**2 * (1 / len(each) + q) for each in found.values()])
         within = of_q * s**-df * math.exp(-squares / (2 * s**2))
         for k in range(1, len(prior) + 1):
-            has = np.array([float(each.commit >= k) for each in found])
+            has = np.array([float(commit >= k) for commit in found])
             density = stats.multivariate_normal.pdf(means, cov=noise + scale**2 * np.outer(has, has))
             variance = 1 / (has @ np.linalg.inv(noise) @ has + 1 / scale**2)
             above = stats.norm.cdf(variance * has @ np.linalg.inv(noise) @ means / math.sqrt(variance))
@@ -56,29 +50,29 @@ def literally(prior: Sequence[float], found: Sequence[Measured]) -> Floats:
 @pytest.mark.parametrize("seed", some(range(10), 2))
 def test_the_posterior_is_that_of_its_literal_twin(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    found = [measured(c, rng.normal(0.05 if c >= 4 else 0.0, 0.03, rounds)) for c, rounds in ((2, 1), (5, 2), (8, 5))]
+    found = {c: rng.normal(0.05 if c >= 4 else 0.0, 0.03, rounds) for c, rounds in ((2, 1), (5, 2), (8, 5))}
     prior = rng.uniform(0.1, 1.0, 8).tolist()
     assert posterior(prior, found).culprits == pytest.approx(literally(prior, found), rel=1e-9)
 
 
 def test_what_needs_no_measuring_in_between() -> None:
-    prior, ends = [1.0, 2.0, 0.5, 0.5], measured(4, [0.1, 0.12, 0.09])
-    found = posterior(prior, [ends])
+    prior, ends = [1.0, 2.0, 0.5, 0.5], [0.1, 0.12, 0.09]
+    found = posterior(prior, {4: ends})
     assert found.culprits == pytest.approx(np.array(prior) / 4)
     assert found.step == pytest.approx(0.103, abs=0.01)
     # a commit proved the same excuses all before it
-    found = posterior([1.0] * 6, [measured(6, [0.1, 0.12, 0.09])], same=[3])
+    found = posterior([1.0] * 6, {6: ends}, same=[3])
     assert found.culprits[:3].sum() < 1e-6
     assert found.culprits[3:] == pytest.approx([1 / 3] * 3, rel=1e-6)
     # exact values without spread find the culprit
-    found = posterior([1.0] * 4, [measured(4, [0.05, 0.05]), measured(2, [0.05]), measured(1, [0.0])])
+    found = posterior([1.0] * 4, {4: [0.05, 0.05], 2: [0.05], 1: [0.0]})
     assert found.culprits[1] > 0.999
 
 
 def test_units_do_not_matter() -> None:
     rng = np.random.default_rng(3)
     values = {c: rng.normal(0.0 if c < 5 else 1.5, 1.0, r) for c, r in ((3, 2), (6, 1), (9, 6))}
-    small, large = (posterior([1.0] * 9, [measured(c, scale * v) for c, v in values.items()]) for scale in (0.01, 0.1))
+    small, large = (posterior([1.0] * 9, {c: scale * v for c, v in values.items()}) for scale in (0.01, 0.1))
     assert small.culprits == pytest.approx(large.culprits)
     assert large.step == pytest.approx(10 * small.step)
 
@@ -93,7 +87,7 @@ def test_units_do_not_matter() -> None:
 )
 def test_of_two_steps_the_larger_slowdown_is_named(level: dict[int, float]) -> None:
     rng = np.random.default_rng(1)
-    found = posterior([1.0] * 10, [measured(c, rng.normal(x, 0.004, 4)) for c, x in level.items()])
+    found = posterior([1.0] * 10, {c: rng.normal(x, 0.004, 4) for c, x in level.items()})
     assert int(found.culprits.argmax()) + 1 == 7
 
 
@@ -118,7 +112,7 @@ def test_what_is_measured_next() -> None:
     middle = there(next_visit(flat(64), PER_ROUND, range(1, 64), {}))
     assert (middle.commit, middle.rounds) == (32, 1)
     # an expensive build is worth more rounds, and one that is kept is preferred
-    costs = Costs(visit=1.0, build=20.0, round=1.0)
+    costs = VisitCosts(visit=1.0, build=20.0, round=1.0)
     visit = there(next_visit(flat(64), costs, range(1, 64), {}))
     assert visit.seconds == 21 + visit.rounds > 22
     assert there(next_visit(flat(64), costs, range(1, 64), {29: 1})).commit == 29

@@ -8,12 +8,12 @@ import pytest
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,
+    CheapestPlan,
     Components,
     Costs,
     Counts,
     Interval,
-    Limits,
-    Plan,
+    PlanLimits,
     PlannedCase,
     Terms,
     half_width,
@@ -25,7 +25,7 @@ from gate.stats.shared_variance import expected_degrees
 from tests.support.samples import there
 
 ALPHA = 0.05
-FIXED = Limits(early=False)
+FIXED = PlanLimits(early=False)
 ONE = Terms(ALPHA, family=1, min_builds=5, interval="fieller")
 PARSE = PlannedCase("parse", Components(0.02, 0.0004, 0.0002), Costs(10, 0.1, 0.5, 0.05), 0.03, (Aim(0.03),))
 ENCODE = PlannedCase("encode", Components(0.004, 0.0, 0.0009), Costs(10, 0.0, 0.2, 0.2), 0.03, (Aim(0.04),))
@@ -42,7 +42,7 @@ def brute(cases: list[PlannedCase], terms: Terms, most: tuple[int, int, int]) ->
     return min(found, key=lambda pair: pair[0])
 
 
-def planned(cases: list[PlannedCase], terms: Terms, limits: Limits, *, reached: bool = True) -> Plan:
+def planned(cases: list[PlannedCase], terms: Terms, limits: PlanLimits, *, reached: bool = True) -> CheapestPlan:
     plan = there(cheapest(cases, terms, limits))
     assert plan.reached == reached
     return plan
@@ -52,7 +52,7 @@ def planned(cases: list[PlannedCase], terms: Terms, limits: Limits, *, reached: 
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired", "auto"])
 def test_no_fixed_design_is_cheaper(cases: list[PlannedCase], interval: str) -> None:
     terms = Terms(ALPHA, len(cases), 5, interval)  # type: ignore[arg-type]  # parametrized
-    limits = Limits(builds=10, executions=12, iterations=30, early=False)
+    limits = PlanLimits(builds=10, executions=12, iterations=30, early=False)
     plan = planned(cases, terms, limits)
     time, counts = brute(cases, terms, (10, 12, 30))
     assert plan.most == pytest.approx(time)
@@ -96,13 +96,13 @@ def test_a_quantile_has_enough_values_and_a_budget_below_min_builds_reaches_noth
     assert plan.executions * plan.iterations >= 1000
     # a budget below min_builds reaches nothing, whatever the width
     still = PlannedCase("x", Components(1e-9, 0, 1e-9), Costs(10, 0, 0, 1), 0.03, (Aim(0.03),))
-    assert planned([still], ONE, Limits(budget=70.0), reached=False).counts.builds < 5
-    assert cheapest([still], ONE, Limits(budget=43.0)) is None
+    assert planned([still], ONE, PlanLimits(budget=70.0), reached=False).counts.builds < 5
+    assert cheapest([still], ONE, PlanLimits(budget=43.0)) is None
 
 
 def test_what_does_not_fit_the_budget_comes_as_near_as_it_can() -> None:
     budget = 0.8 * planned([PARSE], ONE, FIXED).most
-    short = planned([PARSE], ONE, Limits(early=False, budget=budget), reached=False)
+    short = planned([PARSE], ONE, PlanLimits(early=False, budget=budget), reached=False)
     assert short.most <= budget
     every = itertools.product(range(5, 12), range(1, 20), range(1, 60))
     within = [Counts(*each) for each in every if seconds([PARSE], Counts(*each)) <= budget]
@@ -110,14 +110,14 @@ def test_what_does_not_fit_the_budget_comes_as_near_as_it_can() -> None:
     # a tenth of the variance is none
     assert half_width(PARSE.components, short.counts, ALPHA, Interval("fieller")) <= 1.06 * best
     for seconds_ in (60.0, 333.0):
-        plan = cheapest([PARSE, ENCODE], ONE, Limits(budget=seconds_))
+        plan = cheapest([PARSE, ENCODE], ONE, PlanLimits(budget=seconds_))
         assert plan is None or plan.most <= seconds_ * (1 + 1e-9)
 
 
 def test_looks_are_those_of_the_range_in_the_config() -> None:
     steady = Components(0.01, 0, 0.00001)
     case = PlannedCase("x", steady, Costs(60, 0, 0.5, 0.05), 0.02, (Aim(None, 0.1, 0.97),), degrees=20)
-    plan, fixed = (planned([case], Terms(ALPHA, 1, 5), limits) for limits in (Limits(), FIXED))
+    plan, fixed = (planned([case], Terms(ALPHA, 1, 5), limits) for limits in (PlanLimits(), FIXED))
     # a memory that is given up in a seventh of the runs needs the 5 builds that all may need, but seldom do
     assert fixed.counts.builds == 5
     assert plan.expected < 0.9 * fixed.most
@@ -151,11 +151,11 @@ def test_intervals_are_chosen_as_the_gate_does() -> None:
 
 
 def test_a_case_without_an_aim_is_paid_for_and_asks_for_nothing() -> None:
-    fixed = Limits(builds=10, executions=12, iterations=30, early=False)
+    fixed = PlanLimits(builds=10, executions=12, iterations=30, early=False)
     noisy = msgspec.structs.replace(ENCODE, components=Components(9.0, 9.0, 9.0), aims=())
     alone, plan = planned([PARSE], ONE, fixed), planned([PARSE, noisy], ONE, fixed)
     assert plan.most == pytest.approx(seconds([PARSE, noisy], plan.counts))
     assert plan.most > alone.most
     for nothing in ([PARSE, noisy], []):
         with pytest.raises(ValueError, match="nothing to plan"):
-            cheapest(nothing, ONE, Limits(early=True))
+            cheapest(nothing, ONE, PlanLimits(early=True))

@@ -39,36 +39,33 @@ def session(**values: Any) -> Remembered:
 
 
 def test_table_iii_becomes_table_iv() -> None:
-    found = estimate(SQUARES_III)
-    assert dict(found.signed) == pytest.approx({"iteration": 16.5, "execution": -5.66666667, "build": 2.27083333})
-    assert found.dropped == ("execution",)
+    found, signed = estimate(SQUARES_III)
+    assert signed == pytest.approx({"iteration": 16.5, "execution": -5.66666667, "build": 2.27083333})
     # by way of what is remembered, relative to the squared mean of 6.5
     base = kalibera_jones.sample(kalibera_jones.TABLE_III)
     remembered = there(remember(base, base, None, session="", created=""))
-    for of, scale in ((found, 1), (estimate(squares_of([remembered])), 6.5**2)):
-        levels = of.components.iteration, of.components.execution, of.components.build
+    for of, scale in ((found, 1), (estimate(squares_of([remembered]))[0], 6.5**2)):
+        levels = of.iteration, of.execution, of.build
         assert np.array(levels) * scale == pytest.approx([12.7222222, 0, 0.381944444])
 
 
 def test_levels_that_add_nothing_are_pooled() -> None:
-    found = estimate(
+    found, _ = estimate(
         [("iteration", Square(4.0, 40, 1)), ("execution", Square(3.0, 8, 4)), ("build", Square(1.0, 3, 3))]
     )
     # T2 of builds 1 - 3/3 = 0: executions are then of one kind, S2 = (3 x 8 + 3 x 1 x 3)/11 = 3
-    assert found.dropped == ("build",)
-    assert (found.components.execution, found.components.build) == pytest.approx((3 - 4 / 4, 0))
+    assert (found.execution, found.build) == pytest.approx((3 - 4 / 4, 0))
     # everything above the iterations may go
-    found = estimate(
+    found, _ = estimate(
         [("iteration", Square(4.0, 40, 1)), ("execution", Square(0.5, 8, 4)), ("build", Square(0.1, 3, 3))]
     )
-    assert found.dropped == ("execution", "build")
     pooled = (4.0 * 40 + 4 * 0.5 * 8 + 12 * 0.1 * 3) / 51
-    assert found.components.iteration == pytest.approx(pooled)
-    assert (found.components.execution, found.components.build) == (0, 0)
+    assert found.iteration == pytest.approx(pooled)
+    assert (found.execution, found.build) == (0, 0)
     # correlated iterations take more of the variance of executions:
     # with r = 1/3 four iterations are worth two
-    found = estimate([("iteration", Square(4.0, 40, 1)), ("execution", Square(3.0, 8, 4))], 1 / 3)
-    assert dict(found.signed)["execution"] == pytest.approx(3 - 4 / 2)
+    _, signed = estimate([("iteration", Square(4.0, 40, 1)), ("execution", Square(3.0, 8, 4))], 1 / 3)
+    assert signed["execution"] == pytest.approx(3 - 4 / 2)
 
 
 def test_sessions_are_pooled_by_their_degrees_where_they_repeat_alike() -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.fixed_sessions import Machine, Mean, machine, over_machines, p_alike, side_over_machines, sides_of
+from gate.stats.fixed_sessions import Mean, OneSession, machine, over_machines, p_alike, side_over_machines, sides_of
 from gate.stats.ratio import LogPair
 from tests.support.samples import ends, nested, there
 
 Sessions = Sequence[Sequence[Sequence[float]]]
 
 
-def machines(base: Sessions, head: Sessions, tau: float | None = None) -> list[Machine]:
+def machines(base: Sessions, head: Sessions, tau: float | None = None) -> list[OneSession]:
     """Sessions of builds of values, an execution each."""
     sides = [
         nested([[build] for builds in side for build in builds], [len(builds) for builds in side])
@@ -24,7 +24,7 @@ def machines(base: Sessions, head: Sessions, tau: float | None = None) -> list[M
     return [machine(session, sides[0], sides[1], tau, exact=False) for session in range(len(base))]
 
 
-def over(found: list[Machine]) -> LogPair:
+def over(found: list[OneSession]) -> LogPair:
     return there(over_machines(found))
 
 

@@ -10,7 +10,6 @@ from gate.stats.planning import (
     Costs,
     Counts,
     Interval,
-    Optimum,
     build_variance,
     half_width,
     largest_variance,
@@ -19,7 +18,7 @@ from gate.stats.planning import (
     without_shared,
 )
 from gate.stats.ratio import MeanPair, unpaired
-from tests.support.samples import ends, tops
+from tests.support.samples import ends, there, tops
 
 # Table VII in percent, lowest level first: T where it differs from S; builds of TCP as 8.2 gives them after dropping
 TABLE_VII = {
@@ -52,12 +51,12 @@ def costs(name: str, build: float = 1200) -> Costs:
     return Costs(build, 0, warmup * iteration, iteration)
 
 
-def after(hours: int, name: str, found: Optimum) -> float:
+def after(hours: int, name: str, found: tuple[int | None, int | None]) -> float:
     """Half-width in percent that a window leads to."""
-    assert found.executions is not None and found.iterations is not None
+    executions, iterations = there(found[0]), there(found[1])
     spent = costs(name)
-    builds = int(hours * 3600 // (spent.build + found.executions * spent.of_execution(found.iterations)))
-    counts = Counts(builds, found.executions, found.iterations)
+    builds = int(hours * 3600 // (spent.build + executions * spent.of_execution(iterations)))
+    counts = Counts(builds, executions, iterations)
     return 100 * mean_half_width(components(name), counts, 0.05)
 
 
@@ -67,19 +66,19 @@ def after(hours: int, name: str, found: Optimum) -> float:
 def test_the_fft_of_section_8_5_and_table_iv() -> None:
     # c1 = 19, c2 = 5343; from the printed Table VII n1 is 2.99, where the paper has 4
     found = optimum(components("FFT"), Costs(5343, 0, 19, 1))
-    assert found == Optimum(executions=28, iterations=3)
+    assert found == (28, 3)
     # 6 hours, 1350 seconds a build: 16 builds, 2.3% against 4.7% of one execution and one iteration of 17 builds
     assert 6 * 3600 // 1350 == 16
     assert mean_half_width(components("FFT"), Counts(16, 28, 4), 0.05) == pytest.approx(0.023, abs=0.0005)
     assert mean_half_width(components("FFT"), Counts(17, 1, 1), 0.05) == pytest.approx(0.047, abs=0.0005)
     # sqrt(10 x 12.7222222/0.381944444) = 18.2508; the printed 18 comes from the rounded 12.7/0.4
     found = optimum(Components(12.7222222, 0, 0.381944444), Costs(0, 0, 10, 1))
-    assert found == Optimum(executions=1, iterations=19)
+    assert found == (1, 19)
 
 
 @pytest.mark.parametrize("name", DEFAULT)
 def test_table_viii_default_method(name: str) -> None:
-    found = [after(hours, name, Optimum(1, 1)) for hours in HOURS]
+    found = [after(hours, name, (1, 1)) for hours in HOURS]
     assert found == pytest.approx(DEFAULT[name], abs=0.15)
 
 
@@ -108,18 +107,18 @@ def test_the_cost_of_a_dropped_level_counts(name: str) -> None:
 
 def test_levels_that_add_nothing_and_correlated_iterations() -> None:
     spent = Costs(100, 1, 4, 1)
-    assert optimum(Components(1, 1, 0), spent) == Optimum(executions=None, iterations=3)
-    assert optimum(Components(1, 0, 0), spent) == Optimum(executions=1, iterations=None)
-    assert optimum(Components(0, 1, 1), spent) == Optimum(executions=5, iterations=1)
+    assert optimum(Components(1, 1, 0), spent) == (None, 3)
+    assert optimum(Components(1, 0, 0), spent) == (1, None)
+    assert optimum(Components(0, 1, 1), spent) == (5, 1)
     assert optimum(Components(1, -1, 1), spent) == optimum(Components(1, 0, 1), spent)
     # starting an execution is free: one iteration each, of the variance of both
-    assert optimum(Components(3, 1, 1), Costs(100, 0, 0, 1)) == Optimum(executions=20, iterations=1)
+    assert optimum(Components(3, 1, 1), Costs(100, 0, 0, 1)) == (20, 1)
     # correlated iterations are worth fewer
     spent = Costs(100, 0, 10, 1)
     plain, correlated = Components(4, 1, 1), Components(4, 1, 1, 0.6)
     # (1 + r)/(1 - r) = 4 times the variance, so twice the square root
-    assert optimum(plain, spent).iterations == math.ceil(math.sqrt(40))
-    assert optimum(correlated, spent).iterations == math.ceil(2 * math.sqrt(40))
+    assert optimum(plain, spent)[1] == math.ceil(math.sqrt(40))
+    assert optimum(correlated, spent)[1] == math.ceil(2 * math.sqrt(40))
     assert build_variance(correlated, 2, 40) == pytest.approx(build_variance(plain, 2, 10))
 
 
@@ -132,9 +131,8 @@ def test_optimum_is_the_narrowest_for_its_time() -> None:
         for i in range(1, 60)
     }
     best = min(found, key=lambda counts: found[counts])
-    by_formula = optimum(part, spent)
-    assert by_formula.executions is not None and by_formula.iterations is not None
-    assert found[by_formula.executions, by_formula.iterations] <= 1.003 * found[best]
+    executions, iterations = optimum(part, spent)
+    assert found[there(executions), there(iterations)] <= 1.003 * found[best]
 
 
 # --- half-widths ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from gate.stats.centers import reduce_to
 from gate.stats.fixed_sessions import machine, stacked
 from gate.stats.levels import of_rounds
 from gate.stats.power import needed, worse_ratio
-from gate.stats.ratio import LogPair, MeanPair, Method, Ratio, Rounded, Tail, ratio_of, rounded
+from gate.stats.ratio import LogPair, MeanPair, Method, Ratio, RoundedRatio, Tail, ratio_of, rounded
 from gate.stats.rounding import Array, unknown_rounding
 from tests.support.samples import ends, nested, there
 
@@ -98,7 +98,7 @@ PAIR = MeanPair(12.0, 13.0, 0.02, 0.03, 0.01, 4.0)
 @pytest.mark.parametrize("pair", [PAIR, LogPair(PAIR.logs)])
 def test_the_p_agrees_with_the_limits(pair: MeanPair | LogPair) -> None:
     found = rounded(pair, 0.5, 0.4)
-    assert isinstance(found, Rounded)
+    assert isinstance(found, RoundedRatio)
     assert (found.x, found.y, found.df) == (pair.x, pair.y, pair.df)
     assert found.bounds == pytest.approx((12.6 / 12.5, 13.4 / 11.5))
     for alpha in (0.05, 0.01):

@@ -7,16 +7,16 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
+from gate.model.history import Change, HistoryRecord, Machine, PastSide, Spread
 
 
 def sha(text: object) -> str:
     return hashlib.sha1(str(text).encode()).hexdigest()  # noqa: S324  # as git's
 
 
-def measured(value: float) -> Measured:
+def measured(value: float) -> PastSide:
     spread = [Spread(level="execution", relative=2.5e-4, df=12), Spread(level="build", relative=1e-5, df=3)]
-    return Measured(value=value, builds=4, executions=16, iterations=160, spread=spread)
+    return PastSide(value=value, builds=4, executions=16, iterations=160, spread=spread)
 
 
 def change(number: int, log_ratio: float = 0.01) -> Change:

@@ -14,7 +14,7 @@ from gate.decide.estimates import asked_of
 from gate.evidence.gather import gather
 from gate.model import Build, Record
 from gate.store.learning import costs_of, learn, setup_of, setups_of
-from gate.store.memory import Costs, Setup
+from gate.store.memory import Setup, StepCosts
 from tests.support import turns
 from tests.support.lines import builds, execution, located
 
@@ -86,7 +86,7 @@ def test_an_iteration_of_no_known_time_is_an_even_share(line: dict[str, Any]) ->
 
 def test_costs_that_are_not_known() -> None:
     assert costs_of([]) == {}
-    nothing = Costs(build=None, start=None, iteration=None, warmup=None)
+    nothing = StepCosts(build=None, start=None, iteration=None, warmup=None)
     assert costs_of(records(execution("base", [1.0])))["bench"] == nothing
 
 

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from gate.model import MeanSquare, Remembered
 from gate.model.history import CaseNights, Night
-from gate.store.memory import KEPT, SCHEMA, Costs, HistoryError, Learned, Session, Sessions, Setup, folder_of
+from gate.store.memory import KEPT, SCHEMA, HistoryError, Learned, Session, Sessions, Setup, StepCosts, folder_of
 
 SESSION = Session(
     id="one", created="2026-11-20T09:00:00Z", kind="calibration", project="widget",
@@ -30,7 +30,7 @@ LEARNED = Learned(
         iteration=MeanSquare(value=0.04, df=900), execution=None, build=MeanSquare(value=0.1 + 0.2, df=38),
         contrast=MeanSquare(value=1e-300, df=19),
     ),
-    costs=Costs(build=12.5, start=0.1, iteration=0.02, warmup=None),
+    costs=StepCosts(build=12.5, start=0.1, iteration=0.02, warmup=None),
 )  # fmt: skip
 
 
@@ -57,8 +57,8 @@ def test_what_is_added_is_read_back(path: Path) -> None:
     history = Sessions(path)
     assert history.add(session(), [learned(), learned("encode", factors=factors)])
     entries = history.of_host("*", "widget")
-    assert [e.learned for e in entries] == [learned(), learned("encode", factors=factors)]
-    assert [e.session for e in entries] == [session(), session()]
+    assert [own for _, own in entries] == [learned(), learned("encode", factors=factors)]
+    assert [of for of, _ in entries] == [session(), session()]
     assert history.of_host("abc") == entries
     assert history.of_host("abc", "widget") == entries
     assert history.of_host("abc", "other") == history.of_host("xyz") == history.of_host("*", "other") == []
@@ -75,7 +75,7 @@ def test_a_session_is_kept_once(path: Path) -> None:
     history = Sessions(path)
     assert history.add(session(), [learned()])
     assert not history.add(session(created="2026-12-24T09:00:00Z"), [learned("other")])
-    assert [(e.session, e.learned.benchmark) for e in history.of_host("*", "widget")] == [(session(), "parse")]
+    assert [(of, own.benchmark) for of, own in history.of_host("*", "widget")] == [(session(), "parse")]
 
 
 def test_the_newest_come_first_and_old_ones_go(path: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_newest_come_first_and_old_ones_go(path: Path) -> None:
         history.add(session(f"s{day}", created=f"2026-01-01T00:{day:02}:00Z"), [learned()])
     history.add(session("check", created="2025-01-01T00:00:00Z", kind="check"), [learned()])
     history.add(session("elsewhere", created="2025-01-01T00:00:00Z", host={"fingerprint": "xyz"}), [learned()])
-    names = [e.session.id for e in history.of_host("*", "widget")]
+    names = [of.id for of, _ in history.of_host("*", "widget")]
     assert names[:2] == [f"s{kept + 2}", f"s{kept + 1}"]
     assert len(names) == kept + 2
     assert "s2" not in names

@@ -13,7 +13,7 @@ from gate.model import UserError
 from gate.store import ref as module
 from gate.store.history_records import ConflictError, name_of
 from gate.store.ref import RefStore
-from harness.source.git import Answer, Git
+from harness.source.git import Git, GitAnswer
 from tests.gate.store.records import race, record
 from tests.support.project import environment
 
@@ -199,7 +199,7 @@ class Slow:
     def __init__(self, git: Git, meanwhile: Callable[[], object]) -> None:
         self.git, self.meanwhile = git, meanwhile
 
-    def attempt(self, *arguments: str, stdin: bytes = b"") -> Answer:
+    def attempt(self, *arguments: str, stdin: bytes = b"") -> GitAnswer:
         if arguments[0] == "update-ref":
             self.meanwhile()
         return self.git.attempt(*arguments, stdin=stdin)

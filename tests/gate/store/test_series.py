@@ -18,7 +18,7 @@ from gate.model.history import Change, HistoryRecord
 from gate.planning.deciding import decide_inputs
 from gate.store.history_records import decode, encode
 from gate.store.recording import record_of
-from gate.store.series import Series, chained, followed, series, trend
+from gate.store.series import CaseSeries, chained, followed, series, trend
 from tests.support import runs
 from tests.support.histories import change, record, sha
 from tests.support.runs import Shape
@@ -83,7 +83,7 @@ def measured(number: int, decided: CaseId, cases: tuple[CaseId, ...] = (ACTIVE, 
     return record(number, [of_view(case, SIZES[number - 1], decided) for case in cases])
 
 
-def shown(records: list[HistoryRecord]) -> list[Series]:
+def shown(records: list[HistoryRecord]) -> list[CaseSeries]:
     return followed(series(chained(records)))
 
 

@@ -19,7 +19,7 @@ def finding(low: float | None, high: float | None, threshold: float = 0.1, **cha
 
 
 def test_a_scale_ends_at_changes_that_read_well() -> None:
-    on = bars.Scale(-0.2, 0.4)
+    on = (-0.2, 0.4)
     assert bars.bar(finding(1.2, 1.4), on, 21) == "   ░░░░│░░░░ ├──●─┤  "
     assert bars.ends(on, 21) == "-18.1% │       +49.2%"
     for low, high, ends in (

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from gate.model.profile import Amounts, Explanation, Frame, Part, Unprofiled
+from gate.model.profile import Amounts, Explanation, Frame, FrameChange, Unprofiled
 from gate.words import explanations as words
 from gate.words.short_names import Names
 from tests.gate.report import examples
@@ -18,7 +18,7 @@ def shown() -> Explanation:
 @pytest.mark.parametrize(("calls", "text"), [(Amounts(10, 20), "calls next_char more often"), (None, "seems to call")])
 def test_more_calls_are_a_fact_only_where_they_were_counted(calls: Amounts | None, text: str) -> None:
     found = shown()
-    of = replace(found.candidates[0], calls=calls, more=[Part(Frame("next_char"), 5.0)])
+    of = replace(found.candidates[0], calls=calls, more=[FrameChange(Frame("next_char"), 5.0)])
     line = words.line(of, found)
     assert (line.name, line.added, line.place) == ("find_key", "+92% of the change", "src/keys.c")
     assert any(note.startswith(text) for note in line.notes)

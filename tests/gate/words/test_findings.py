@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from gate.model import Accepted, Counts, DecidedAt, Finding, Verdict, reasons
+from gate.model import Accepted, DecidedAt, Finding, LevelCounts, Verdict, reasons
 from gate.words import findings as words
 from gate.words import numbers
 from tests.gate.report import examples
 
-SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
+SESSIONS = LevelCounts(session=3, build=6, execution=30, iteration=300)
 NONE = examples.interval(None, None, "withheld")
 OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")
 BEYOND = "beyond the 5% accepted until 2026-12-31 (see #123)"

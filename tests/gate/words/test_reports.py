@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.model import Build, Commit, Cost, Counts, Finding, LookFacts, Report, Round, Turn, reasons
+from gate.model import Build, Commit, Cost, Finding, LevelCounts, LookFacts, Report, RoundsDone, Turn, reasons
 from gate.model.records import FullBuilds, FullKind
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
@@ -31,7 +31,7 @@ from gate.writing import amounts
 from tests.gate.report import examples
 from tests.support.seeds import some
 
-SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
+SESSIONS = LevelCounts(session=3, build=6, execution=30, iteration=300)
 
 
 def test_numbers_are_written_for_people() -> None:
@@ -65,7 +65,7 @@ def test_commits_are_named_and_one_with_its_working_tree_once() -> None:
 
 
 def measured(*found: Finding, done: int = 5, planned: int = 5, **facts: Any) -> str:
-    run = examples.run_facts(rounds=Round(done=done, planned=planned), **facts)
+    run = examples.run_facts(rounds=RoundsDone(done=done, planned=planned), **facts)
     return reports.measured(examples.report("pass", [*found], run=run))
 
 

@@ -18,7 +18,7 @@ from gate.model import SIDES, Build, Failure
 from gate.units import Duration
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache
-from harness.build.changed_files import Project, hash_artifacts
+from harness.build.changed_files import ProjectPlace, hash_artifacts
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
@@ -258,7 +258,7 @@ def test_artifacts_are_hashed_by_content(tmp_path: Path) -> None:
         (folder.parent / "link").symlink_to("a")
         (folder.parent / "linked").symlink_to("deep")
         os.mkfifo(folder / "pipe")
-        return hash_artifacts(Project(tmp_path / name, PurePosixPath(), tmp_path / name), ["out/"])["out/"]
+        return hash_artifacts(ProjectPlace(tmp_path / name, PurePosixPath(), tmp_path / name), ["out/"])["out/"]
 
     assert tree("x", "same") == tree("y", "same")
     assert tree("z", "other") != tree("v", "same")

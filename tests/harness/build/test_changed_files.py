@@ -10,7 +10,7 @@ from gate.config.types import BuildTable
 from gate.model import SIDES, Build, Failure
 from harness.build import builder as building
 from harness.build.cache import BuildCache
-from harness.build.changed_files import Declared, Watch, named
+from harness.build.changed_files import DeclaredChanges, Watch, named
 from tests.harness.build.test_builder import bad, builder_of, good
 from tests.harness.conftest import Checkout
 
@@ -30,7 +30,7 @@ from tests.harness.conftest import Checkout
 )
 def test_what_a_pattern_covers(pattern: str, covered: list[str], others: list[str]) -> None:
     for table in (BuildTable(changes=["x", pattern]), BuildTable(artifacts=[pattern])):
-        declared = Declared(table, PurePosixPath("p"))
+        declared = DeclaredChanges(table, PurePosixPath("p"))
         assert [path for path in [*covered, *others] if path in declared] == covered
 
 
@@ -44,9 +44,9 @@ def test_what_a_pattern_covers(pattern: str, covered: list[str], others: list[st
     ],
 )
 def test_the_line_that_is_proposed_covers_what_changed(paths: list[str], proposed: str) -> None:
-    declared = Declared(BuildTable(changes=["old"]), PurePosixPath("p"))
+    declared = DeclaredChanges(BuildTable(changes=["old"]), PurePosixPath("p"))
     assert f"`changes = {proposed}`" in declared.hint("head", paths)
-    added = Declared(BuildTable(changes=msgspec.json.decode(proposed)), PurePosixPath("p"))
+    added = DeclaredChanges(BuildTable(changes=msgspec.json.decode(proposed)), PurePosixPath("p"))
     assert all(path in added for path in paths)
     assert "default branch" in declared.hint("base", paths)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.host.facts import UNKNOWN, Facts, cpu_model, facts, fingerprint, machine_key, pseudonym
-from harness.host.fitness.counters import Tree, state
+from harness.host.fitness.counters import MachineFiles, state
 from tests.support.machines import machine
 from tests.support.project import small_project
 
@@ -87,7 +87,7 @@ def test_the_state_of_a_machine(tmp_path: Path) -> None:
     assert (laptop["governor"], laptop["turbo"], laptop["thermal_throttles"]) == ("powersave", True, 0)
     assert "throttled" not in laptop, "its control group has no quota"
     # what cannot be read is left out
-    assert set(state(Tree(tmp_path / "nowhere"))) == {"time"}
+    assert set(state(MachineFiles(tmp_path / "nowhere"))) == {"time"}
     here = state()
     assert json.loads(json.dumps(here)) == here
 

@@ -10,7 +10,7 @@ import pytest
 
 from harness.host.fitness import examination
 from harness.host.fitness.checks import Check, Here
-from harness.host.fitness.counters import Tree, Window
+from harness.host.fitness.counters import MachineFiles, Window
 from harness.host.fitness.examination import CHECKS, examine, problems, standing_problems, unfit
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
@@ -18,11 +18,11 @@ from tests.support.project import executable
 
 
 def found(
-    monkeypatch: pytest.MonkeyPatch, tree: Tree, later: Mapping[str, str | None] | None = None
+    monkeypatch: pytest.MonkeyPatch, tree: MachineFiles, later: Mapping[str, str | None] | None = None
 ) -> dict[str, Check]:
     """All checks of a machine, which changes so while it is watched."""
 
-    def watch(files: Tree, seconds: float) -> Window:
+    def watch(files: MachineFiles, seconds: float) -> Window:
         return window(files, later={} if later is None else later)
 
     monkeypatch.setattr("harness.host.fitness.checks.watch", watch)
@@ -45,7 +45,7 @@ def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(examination.CHECKS, name, lambda _: ok)
 
 
-def quiet_vm(root: Path) -> Tree:
+def quiet_vm(root: Path) -> MachineFiles:
     return machine(root, "cloud-vm", quiet=QUIET, begin=ticks())
 
 
@@ -129,7 +129,7 @@ def test_a_load_of_the_past_is_a_warning(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_nothing_of_an_empty_tree_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # as on macOS
-    checks = found(monkeypatch, Tree(tmp_path / "nowhere"))
+    checks = found(monkeypatch, MachineFiles(tmp_path / "nowhere"))
     assert {name: check.state for name, check in checks.items() if check.state != "unknown" and name not in HERE} == {}
     assert all(check.command is None for check in checks.values() if check.state == "unknown")
 
@@ -140,7 +140,7 @@ def test_nothing_of_nonsense_is_ok_and_nothing_raises(tmp_path: Path, monkeypatc
         for path in tmp_path.rglob("*"):
             if path.is_file():
                 path.write_text(nonsense, encoding="utf-8")
-        checks = found(monkeypatch, Tree(tmp_path))
+        checks = found(monkeypatch, MachineFiles(tmp_path))
         assert "steal time" in checks
         if nonsense in ("", "nonsense"):
             # empty files tell that something is none
@@ -149,10 +149,10 @@ def test_nothing_of_nonsense_is_ok_and_nothing_raises(tmp_path: Path, monkeypatc
 
 
 def test_what_may_not_be_read_or_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_: Tree, name: str) -> int:
+    def fails(_: MachineFiles, name: str) -> int:
         raise ZeroDivisionError("by chance")
 
-    monkeypatch.setattr(Tree, "number", fails)
+    monkeypatch.setattr(MachineFiles, "number", fails)
     check = found(monkeypatch, quiet_vm(tmp_path))["aslr"]
     assert (check.state, check.value) == ("unknown", "ZeroDivisionError: by chance")
 
@@ -236,7 +236,7 @@ def test_single_checks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, files: Mapping[str, str], state: str, value: str
 ) -> None:
     machines.write(tmp_path, files)
-    check = found(monkeypatch, Tree(tmp_path))[name]
+    check = found(monkeypatch, MachineFiles(tmp_path))[name]
     assert (check.state, check.value) == (state, value)
     assert check.command is None or value != "performance"
 
@@ -245,7 +245,7 @@ def test_single_checks(
 
 
 def look(name: str) -> Check:
-    return CHECKS[name](Here(Tree(), 0))
+    return CHECKS[name](Here(MachineFiles(), 0))
 
 
 def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

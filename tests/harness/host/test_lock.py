@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LockError
-from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
+from harness.host.lock import LockHolder, NotFreeError, host_lock, lock_file
 
 ROOT = Path(__file__).parents[3]
 # waits for the lock, says for whom and when it has it, and holds it until its standard input ends
@@ -33,9 +33,9 @@ with lock.host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
 
 
 def locked(
-    path: Path, wait: float = 60.0, waiting: Callable[[Claim | None], None] = print
+    path: Path, wait: float = 60.0, waiting: Callable[[LockHolder | None], None] = print
 ) -> AbstractContextManager[None]:
-    claim = Claim.own("perfgate check", "run-8", path.parent, path.parent / ".perfgate")
+    claim = LockHolder.own("perfgate check", "run-8", path.parent, path.parent / ".perfgate")
 
     return host_lock(claim, path, wait=wait, waiting=waiting)
 
@@ -59,11 +59,11 @@ def first_line(process: subprocess.Popen[str]) -> str:
 
 def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    told: list[Claim | None] = []
+    told: list[LockHolder | None] = []
     with holder(path) as process:
         assert first_line(process) == "holds"
 
-        def waiting(holder: Claim | None) -> None:
+        def waiting(holder: LockHolder | None) -> None:
             told.append(holder)
             release(process)
 
@@ -78,7 +78,7 @@ def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
 
 
 def test_a_free_lock_is_taken_without_a_word_and_children_do_not_keep_it(tmp_path: Path) -> None:
-    told: list[Claim | None] = []
+    told: list[LockHolder | None] = []
     # as that of a killed process is
     with holder(tmp_path / "lock") as process:
         first_line(process)
@@ -106,7 +106,7 @@ def test_a_lock_file_that_was_removed_while_waiting(tmp_path: Path) -> None:
     with holder(path) as process:
         first_line(process)
 
-        def waiting(_: Claim | None) -> None:
+        def waiting(_: LockHolder | None) -> None:
             path.unlink()
             release(process)
 
@@ -144,7 +144,7 @@ def test_what_the_file_says_counts_only_of_a_living_process(tmp_path: Path, cont
 
 
 def test_what_a_holder_wrote_is_shown_with_care_and_where_the_lock_is() -> None:
-    shown = str(Claim(7, "ann", None, "now\x1b[31m", "evil\n" + "x" * 500, "\x07", "/a\x1b[31m\n", "/"))
+    shown = str(LockHolder(7, "ann", None, "now\x1b[31m", "evil\n" + "x" * 500, "\x07", "/a\x1b[31m\n", "/"))
     assert shown.isprintable()
     assert len(shown) <= 300
     assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")

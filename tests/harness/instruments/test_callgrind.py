@@ -4,12 +4,12 @@ from typing import Any
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from harness.instruments.callgrind import Callgrind, find_callgrind
-from harness.instruments.declaration import Found
+from harness.instruments.declaration import FoundInstrument
 from harness.instruments.protocol import Context, Unusable
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 from tests.harness.instruments.conftest import collected, install
 
-OK = Outcome("", "", 1.0, "")
+OK = ProcessEnd("", "", 1.0, "")
 PROFILE = "events: Ir\ntotals: {}\n"
 # stands for valgrind where the host has none: two profiles, as of a command with a child
 FAKE = """#!/bin/sh
@@ -42,7 +42,7 @@ def test_the_call(context: Context) -> None:
 
 def test_one_value_of_all_processes_unless_the_program_failed(tmp_path: Path, context: Context) -> None:
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
-    assert isinstance(found, Found), found
+    assert isinstance(found, FoundInstrument), found
     assert found.version == "3.19.0"
     each = benchmark(["sh", "-c", "echo x >> starts"], warmup=2)
     assert collected(found.instrument, each, context) == {
@@ -50,7 +50,7 @@ def test_one_value_of_all_processes_unless_the_program_failed(tmp_path: Path, co
     }
     assert (tmp_path / "starts").read_text() == "x\n"
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundInstrument)
     each = benchmark("echo why >&2; exit 3")
     assert collected(found.instrument, each, context) == Unusable("exit 3", "why\n")
 
@@ -69,13 +69,13 @@ def test_what_cannot_start_or_be_used(context: Context) -> None:
     assert callgrind.collect(higher, context, OK) == {"instructions": Metric(unit="", better="higher", values=[1.0])}
     (context.scratch / "callgrind.out.7").unlink()
     said = "valgrind: ./b: No such file or directory\n"
-    found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said, 127))
+    found = callgrind.collect(each, context, ProcessEnd("exit 127", "", 0.1, said, 127))
     assert found == Unusable('cannot start: there is no program "./b"', said, True)
-    found = callgrind.collect(each, context, Outcome("exit 126", "", 0.1, "", 126))
+    found = callgrind.collect(each, context, ProcessEnd("exit 126", "", 0.1, "", 126))
     assert found == Unusable('cannot start: "./b" is not executable', "", True)
     # with a profile it was the program's own exit
     (context.scratch / "callgrind.out.7").write_text(PROFILE.format(1))
-    assert callgrind.collect(each, context, Outcome("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
+    assert callgrind.collect(each, context, ProcessEnd("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
 
 
 def test_a_host_without_valgrind_or_without_fixed_addresses(tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_a_host_without_valgrind_or_without_fixed_addresses(tmp_path: Path) -> N
     assert found.endswith("valgrind fails: cannot run here")
     refused = install(tmp_path / "bin", valgrind=FAKE, setarch="#!/bin/sh\nexit 1\n")
     found = find_callgrind(refused)
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundInstrument)
     assert found.instrument == Callgrind(str(tmp_path / "bin" / "valgrind"), ())
     assert [limit.split(" (")[0] for limit in found.limits] == ["addresses cannot be fixed here"]
     fixed = find_callgrind(install(tmp_path / "bin", setarch='#!/bin/sh\nshift 2\nexec "$@"\n'))
-    assert isinstance(fixed, Found)
+    assert isinstance(fixed, FoundInstrument)
     assert isinstance(fixed.instrument, Callgrind)
     assert (fixed.instrument.fixed[2], fixed.limits) == ("-R", ())

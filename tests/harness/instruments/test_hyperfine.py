@@ -11,12 +11,12 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration
-from harness.instruments.declaration import Found, choose
+from harness.instruments.declaration import FoundInstrument, choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.protocol import Context, Unusable
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 from tests.harness.instruments.conftest import collected, install
 from tests.support.fakes import FakeExecutor
 
@@ -56,12 +56,12 @@ def answer(context: Context, version: str, case: str, **options: Any) -> dict[st
     """Replay a captured call."""
     each, tool = benchmark(["program"], **options), hyperfine(version)
 
-    def reply(command: Command) -> Outcome:
+    def reply(command: Command) -> ProcessEnd:
         if case.endswith("json"):
             shutil.copy(DATA / f"{version}.{case}".replace("..", "."), context.scratch / "result.json")
-            return Outcome("", "", 1.0, "")
+            return ProcessEnd("", "", 1.0, "")
         (context.scratch / "result.json").touch()
-        return Outcome("exit 1", "", 1.0, (DATA / f"{version}.{case}.txt").read_text(), 1)
+        return ProcessEnd("exit 1", "", 1.0, (DATA / f"{version}.{case}.txt").read_text(), 1)
 
     return tool.collect(each, context, FakeExecutor(reply).run(tool.prepare(each, context)))
 
@@ -95,13 +95,13 @@ def test_captured_failures(context: Context, version: str, case: str, expected: 
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (Outcome("exit 1", "", 1, "Error: disk full\n", 1), Unusable("hyperfine: exit 1", "Error: disk full\n")),
-        (Outcome("exit 2", "", 1, "error: unexpected", 2), Unusable("hyperfine: exit 2", "error: unexpected")),
-        (Outcome("time-out after 10m", "", 600, "slow"), Unusable("time-out after 10m", "slow")),
-        (Outcome("", "", 1, ""), Unusable("hyperfine wrote no result", "")),
+        (ProcessEnd("exit 1", "", 1, "Error: disk full\n", 1), Unusable("hyperfine: exit 1", "Error: disk full\n")),
+        (ProcessEnd("exit 2", "", 1, "error: unexpected", 2), Unusable("hyperfine: exit 2", "error: unexpected")),
+        (ProcessEnd("time-out after 10m", "", 600, "slow"), Unusable("time-out after 10m", "slow")),
+        (ProcessEnd("", "", 1, ""), Unusable("hyperfine wrote no result", "")),
     ],
 )
-def test_what_is_not_the_commands_fault(context: Context, outcome: Outcome, expected: Unusable) -> None:
+def test_what_is_not_the_commands_fault(context: Context, outcome: ProcessEnd, expected: Unusable) -> None:
     assert hyperfine("1.20.0").collect(benchmark(["x"]), context, outcome) == expected
 
 
@@ -116,10 +116,10 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_one_that_came_with_perfgate_is_first(tmp_path: Path, nowhere: Path) -> None:
     caller = install(tmp_path / "bin", hyperfine="echo hyperfine 1.20.0")
-    found = Found(Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0)), "1.20.0")
+    found = FoundInstrument(Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0)), "1.20.0")
     assert find_hyperfine(caller) == found
     install(nowhere, hyperfine="echo hyperfine 2.0.0")
-    assert find_hyperfine(caller) == Found(Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0)), "2.0.0")
+    assert find_hyperfine(caller) == FoundInstrument(Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0)), "2.0.0")
     assert find_hyperfine({"PATH": ""}) == find_hyperfine(caller)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
-from harness.instruments.declaration import Found
+from harness.instruments.declaration import FoundInstrument
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.instruments.protocol import Context, Unusable
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 from tests.harness.instruments.conftest import collected, install
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
@@ -26,19 +26,19 @@ exit $code
 """
 
 
-def fake(tmp_path: Path, name: str = "virtual") -> Found:
+def fake(tmp_path: Path, name: str = "virtual") -> FoundInstrument:
     found = find_perf(install(tmp_path / "bin", perf=FAKE % (DATA / f"{name}.txt")))
-    assert isinstance(found, Found), found
+    assert isinstance(found, FoundInstrument), found
     return found
 
 
-def counts(found: Found | str) -> tuple[str, ...]:
-    assert isinstance(found, Found)
+def counts(found: FoundInstrument | str) -> tuple[str, ...]:
+    assert isinstance(found, FoundInstrument)
     assert isinstance(found.instrument, PerfStat)
     return found.instrument.events
 
 
-def measured(found: Found, context: Context, command: str | list[str], **options: Any) -> Any:
+def measured(found: FoundInstrument, context: Context, command: str | list[str], **options: Any) -> Any:
     each = Benchmark(name="b", command=command, instrument="perf_stat", **options)
     return collected(found.instrument, each, context)
 
@@ -87,9 +87,9 @@ def test_a_program_that_is_not_there(tmp_path: Path, context: Context) -> None:
     perf = PerfStat("/bin/perf", ("task-clock",))
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
     (context.scratch / "perf").write_text('{"runs": 1, "code": 255}')
-    outcome = Outcome("", "", 0.1, f"before\n{said}")
+    outcome = ProcessEnd("", "", 0.1, f"before\n{said}")
     assert perf.collect(each, context, outcome) == Unusable('cannot start: there is no program "./b"', "before\n", True)
-    assert perf.collect(each, context, Outcome("", "", 0.1, "mine\n")) == Unusable("exit 255", "mine\n")
+    assert perf.collect(each, context, ProcessEnd("", "", 0.1, "mine\n")) == Unusable("exit 255", "mine\n")
 
 
 def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -> None:
@@ -105,7 +105,7 @@ def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -
     row = "2.00;msec;task-clock;2000000;100.00;;\n"
     (context.scratch / "perf.0").write_text(f"{row}5;;cycles;5;100.00;;\n")
     (context.scratch / "perf.1").write_text(f"{row}<not counted>;;cycles;0;0.00;;\n")
-    outcome = Outcome("", "", 0.1, "")
+    outcome = ProcessEnd("", "", 0.1, "")
     assert perf.collect(each, context, outcome) == {
         "task-clock": Metric(unit="s", better="lower", values=[0.002, 0.002])
     }
@@ -130,20 +130,22 @@ def test_a_result_that_is_cut_off(context: Context, counters: str, runs: int, wh
     for run in range(runs):
         (context.scratch / f"perf.{run}").write_text(counters)
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
-    assert perf.collect(each, context, Outcome("", "", 0.1, "")) == Unusable(why, "")
+    assert perf.collect(each, context, ProcessEnd("", "", 0.1, "")) == Unusable(why, "")
 
 
 def test_perf_or_the_launcher_itself_failed(context: Context) -> None:
     perf = PerfStat("/bin/perf", ("task-clock",))
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
-    assert perf.collect(each, context, Outcome("exit 1", "", 0.1, "Traceback", 1)) == Unusable(
+    assert perf.collect(each, context, ProcessEnd("exit 1", "", 0.1, "Traceback", 1)) == Unusable(
         "perf_stat: exit 1", "Traceback"
     )
-    assert perf.collect(each, context, Outcome("time-out after 1s", "", 1.0, "")) == Unusable("time-out after 1s", "")
-    assert perf.collect(each, context, Outcome("", "", 0.1, "")) == Unusable("perf_stat: no result", "")
+    assert perf.collect(each, context, ProcessEnd("time-out after 1s", "", 1.0, "")) == Unusable(
+        "time-out after 1s", ""
+    )
+    assert perf.collect(each, context, ProcessEnd("", "", 0.1, "")) == Unusable("perf_stat: no result", "")
     (context.scratch / "perf").write_text('{"runs": 1, "code": 0}')
     (context.scratch / "perf.0").write_text("garbage\n")
-    found = perf.collect(each, context, Outcome("", "", 0.1, ""))
+    found = perf.collect(each, context, ProcessEnd("", "", 0.1, ""))
     assert found == Unusable("perf stat's output is not as expected: 'garbage'", "")
 
 

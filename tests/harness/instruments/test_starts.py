@@ -18,7 +18,7 @@ from gate.model import Metric
 from harness.instruments import launcher
 from harness.instruments.protocol import Context, Unusable, words
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, Starts, launched
-from harness.process.execute import Outcome, ProcessExecutor
+from harness.process.execute import ProcessEnd, ProcessExecutor
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells no delays elsewhere")
@@ -274,7 +274,7 @@ def read(tmp_path: Path, *runs: tuple[float, ...], benchmark: Benchmark = BENCHM
     """Read a result that was written by hand."""
     (tmp_path / RESULT).write_bytes(msgspec.json.encode({"runs": runs, "own": [9000], "failed": None}))
     launch = Launch(LAUNCHER, tmp_path / RESULT, (LaunchSide(("x",), {}, tmp_path),), [LaunchStart()] * len(runs))
-    return Spawn().starts([benchmark], launch, Outcome("", "", 0.1, ""))
+    return Spawn().starts([benchmark], launch, ProcessEnd("", "", 0.1, ""))
 
 
 def test_the_values_of_a_start(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_the_values_of_a_start(tmp_path: Path) -> None:
     assert cannot.failed is not None
     assert cannot.failed.status.startswith("spawn: ")
     context = Context(tmp_path, {}, "base", 0, 0, 3, tmp_path)
-    collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, Outcome("", "", 0.1, ""))
+    collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, ProcessEnd("", "", 0.1, ""))
     assert collected == cannot.failed
 
 
@@ -423,10 +423,10 @@ def test_the_locale_of_the_launchers_python_stays_its_own(context: Context) -> N
 
 def test_the_launcher_itself_failed(context: Context) -> None:
     each, spawn = Benchmark(name="b", command=["true"], instrument="spawn"), Spawn()
-    outcome = Outcome("exit 1", "", 0.1, "Traceback", 1)
+    outcome = ProcessEnd("exit 1", "", 0.1, "Traceback", 1)
     assert spawn.collect(each, context, outcome) == Unusable("spawn: exit 1", "Traceback")
-    assert spawn.collect(each, context, Outcome("signal SIGKILL", "", 0.1, "")) == Unusable("signal SIGKILL", "")
-    assert spawn.collect(each, context, Outcome("", "", 0.1, "")) == Unusable("spawn: no result", "")
+    assert spawn.collect(each, context, ProcessEnd("signal SIGKILL", "", 0.1, "")) == Unusable("signal SIGKILL", "")
+    assert spawn.collect(each, context, ProcessEnd("", "", 0.1, "")) == Unusable("spawn: no result", "")
 
 
 @pytest.mark.skipif(not Path("/proc/thread-self/schedstat").exists(), reason="this kernel counts no waiting")

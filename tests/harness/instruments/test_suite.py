@@ -19,7 +19,7 @@ from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 
 
 def call(command: str, values: int = 12, scratch: Path = Path("/s")) -> Call:
@@ -117,7 +117,7 @@ USAGE = "usage: x.py [-h]\nx.py: error: unrecognized arguments: --processes=1 --
     ],
 )  # fmt: skip
 def test_the_words_of_a_tool_that_failed(tool: SuiteInstrument, code: int | None, said: str, words: str) -> None:
-    outcome = Outcome("signal SIGSEGV" if code is None else f"exit {code}", "", 1.0, "", code)
+    outcome = ProcessEnd("signal SIGSEGV" if code is None else f"exit {code}", "", 1.0, "", code)
     assert tool.explain(outcome, said) == words
 
 
@@ -183,7 +183,7 @@ class Tool(SuiteInstrument):
     def read(self, call: Call) -> Suite:
         return self.suite
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def explain(self, outcome: ProcessEnd, said: str) -> str:
         return f"{outcome.status}: explained"
 
 
@@ -197,7 +197,7 @@ def context(tmp_path: Path) -> Context:
 
 def collected(context: Context, suite: Suite = FOUR, status: str = "", **keys: object) -> Collected | Unusable:
     benchmark = Benchmark(name="s", command="run", instrument="go", **keys)  # type: ignore[arg-type]
-    return Tool(suite).collect(benchmark, context, Outcome(status, "", 1.0, "said"))
+    return Tool(suite).collect(benchmark, context, ProcessEnd(status, "", 1.0, "said"))
 
 
 @pytest.mark.parametrize(
@@ -240,16 +240,16 @@ class Telling(Tool):
 @pytest.mark.parametrize(
     ("suite", "outcome", "kept"),
     [
-        (FOUR, Outcome("exit 1", "", 1.0, "said", 1), True),
+        (FOUR, ProcessEnd("exit 1", "", 1.0, "said", 1), True),
         # no exit code: a time-out may have hidden anything
-        (FOUR, Outcome("time-out after 10m", "", 1.0, "said"), False),
+        (FOUR, ProcessEnd("time-out after 10m", "", 1.0, "said"), False),
         # nothing says what failed
-        (Suite(FOUR.benchmarks, {}), Outcome("exit 1", "", 1.0, "said", 1), False),
-        (Suite({}, FOUR.errors), Outcome("exit 1", "", 1.0, "said", 1), False),
+        (Suite(FOUR.benchmarks, {}), ProcessEnd("exit 1", "", 1.0, "said", 1), False),
+        (Suite({}, FOUR.errors), ProcessEnd("exit 1", "", 1.0, "said", 1), False),
     ],
 )
 def test_what_a_tool_tells_from_what_failed_is_measured(
-    context: Context, suite: Suite, outcome: Outcome, kept: bool
+    context: Context, suite: Suite, outcome: ProcessEnd, kept: bool
 ) -> None:
     benchmark = Benchmark(name="s", command="run", instrument="go")
     found = Telling(suite).collect(benchmark, context, outcome)
@@ -290,9 +290,9 @@ def test_some_tools_fail_where_they_find_no_benchmark(
 ) -> None:
     benchmark = Benchmark(name="b", command=["run"], instrument="pytest-benchmark")
     for outcome, none in (
-        (Outcome(f"exit {code}", "", 1.0, said, code), empty),
+        (ProcessEnd(f"exit {code}", "", 1.0, said, code), empty),
         # killed: nobody's word
-        (Outcome("time-out after 10m", "", 1.0, said), False),
+        (ProcessEnd("time-out after 10m", "", 1.0, said), False),
     ):
         found = tool.collect(benchmark, context, outcome)
         assert isinstance(found, Unusable)

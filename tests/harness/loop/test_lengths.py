@@ -10,10 +10,10 @@ from gate.config.types import Benchmark, Plan
 from gate.model import SIDES, Execution, Metric, Record, Side, Turn
 from harness.instruments.protocol import Context, Unusable
 from harness.loop.events import LaidOut
-from harness.loop.measure import Measured
+from harness.loop.measure import MeasuredRounds
 from harness.loop.schedule import Round, schedule
-from harness.loop.turns import Cost, fewest
-from harness.process.execute import Command, Outcome
+from harness.loop.turns import fewest
+from harness.process.execute import Command, ProcessEnd
 from tests.harness.loop.test_measure import Bench, FakeBuilder
 from tests.support.fakes import Clock, FakeExecutor
 
@@ -42,7 +42,7 @@ from tests.support.fakes import Clock, FakeExecutor
 def test_the_fewest_values_of_which_starting_takes_its_share(
     starting: float, value: float, executions: int, iterations: int, most: float, few: int
 ) -> None:
-    assert fewest(Cost(starting, value), Plan(executions=executions, iterations=iterations), most) == few
+    assert fewest(starting, value, Plan(executions=executions, iterations=iterations), most) == few
 
 
 class Asked:
@@ -56,7 +56,7 @@ class Asked:
         argv = (benchmark.name, context.side, str(context.iterations), str(warmup))
         return Command(argv, context.directory, dict(context.environment), 1e6)
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> dict[str, Metric] | Unusable:
         if outcome.status:
             return Unusable(outcome.status, outcome.stderr)
         warmup = benchmark.warmup if benchmark.warmup != "auto" else 0
@@ -66,7 +66,7 @@ class Asked:
 
 def test_values_stay_as_many_as_planned_in_turns_as_short_as_starting_allows(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
-    assert rig.tried() == Measured(2, 2, "finished")
+    assert rig.tried() == MeasuredRounds(2, 2, "finished")
     (turn,) = rig.turns
     assert (turn.benchmark, turn.executions, turn.iterations) == ("a", 10, 1)
     assert turn.starting == pytest.approx(0.05 / 1.05)
@@ -139,14 +139,14 @@ class Rig(Bench):
     def table(self) -> dict[str, Benchmark]:
         return {"a": Benchmark(name="a", command=["a"], instrument=self.kind, warmup=self.warmup)}
 
-    def answer(self, command: Command) -> Outcome:
+    def answer(self, command: Command) -> ProcessEnd:
         _, side, values, warmup = command.argv
         self.calls.append((side, values, warmup))
         took = self.start + self.first + (int(values) + int(warmup)) * self.value
         self.clock.now += took
-        return Outcome("exit 1" if side == self.fails else "", "2026-01-01T00:00:00Z", took, "why")
+        return ProcessEnd("exit 1" if side == self.fails else "", "2026-01-01T00:00:00Z", took, "why")
 
-    def tried(self, divided: Sequence[str] = ("a",), cut: int | None = None) -> Measured:
+    def tried(self, divided: Sequence[str] = ("a",), cut: int | None = None) -> MeasuredRounds:
         """Measure; divided: where turns may be shorter. cut: interrupted after so many records."""
         self.clock, self.divided, before = Clock(), divided, list(self.appended)
 
@@ -174,7 +174,7 @@ class Busy(Rig):
     held_up: Sequence[float] = ()
     """Seconds that each execution of several values waits, in order; then none does."""
 
-    def answer(self, command: Command) -> Outcome:
+    def answer(self, command: Command) -> ProcessEnd:
         made = super().answer(command)
         several = sum(values != "1" for _, values, _ in self.calls)
         if command.argv[2] != "1" and several <= len(self.held_up):

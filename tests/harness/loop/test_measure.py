@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from gate.config.study import Setting, Study
-from gate.config.treatments import Planned
+from gate.config.treatments import PlannedTreatment
 from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Plan, Service
 from gate.model import SIDES, Build, Cut, Execution, Failure, HostState, Look, Metric, Phase, Record, Run, Side
 from gate.model.case import canonical
@@ -25,11 +25,11 @@ from harness.loop import execution
 from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions, Scratch
 from harness.loop.ledger import Ledger
-from harness.loop.measure import Append, Loop, Measured
+from harness.loop.measure import Append, Loop, MeasuredRounds
 from harness.loop.schedule import ExecutionStep, Round, schedule
 from harness.loop.turns import Lengths, Turns
 from harness.process.budget import BoundedExecutor, Budget
-from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
+from harness.process.execute import Command, Executor, ProcessEnd, ProcessExecutor
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees, taking
 
 NAMES = ["a", "b", "c"]
@@ -99,7 +99,7 @@ class FakeInstrument:
         return Command((benchmark.name,), context.directory, environment, 1e6)
 
     def collect(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
+        self, benchmark: Benchmark, context: Context, outcome: ProcessEnd
     ) -> dict[str, Metric] | Collected | Unusable:
         status = self.fails(benchmark, context)
         return Unusable(status, outcome.stderr) if status else {"time": Metric(unit="s", values=[float(context.seed)])}
@@ -128,7 +128,7 @@ class Bench:
     """Benchmarks whose turns may be shorter than planned."""
 
     @property
-    def planned(self) -> Sequence[Planned]:
+    def planned(self) -> Sequence[PlannedTreatment]:
         return ()
 
     @property
@@ -142,7 +142,7 @@ class Bench:
             for name in self.names
         }
 
-    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
+    def run(self, records: Iterable[Record] = (), **options: Any) -> MeasuredRounds:
         return self.measure(taking(self.seconds, self.clock), adding(self.appended), records=list(records), **options)
 
     def measure(
@@ -156,7 +156,7 @@ class Bench:
         scratch: Path | None = None,
         overtime: float = 0.0,
         **options: Any,
-    ) -> Measured:
+    ) -> MeasuredRounds:
         """Measure with these in the place of the fakes."""
         options.setdefault("progress", self.events.append)
         build = BuildTable(perturb=self.perturb)
@@ -215,7 +215,7 @@ def planned(bench: Bench) -> list[Key]:
 def test_a_run_follows_its_schedule_and_each_execution_gets_its_side_seed_padding_and_an_empty_directory(
     bench: Bench,
 ) -> None:
-    assert bench.run() == Measured(3, 3, "finished")
+    assert bench.run() == MeasuredRounds(3, 3, "finished")
     expected: list[tuple[object, ...]] = []
     for each in bench.rounds:
         expected += [(b.side, b.build, b.seed) for b in each.builds]
@@ -246,7 +246,7 @@ def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> No
     bench.instrument.fails = lambda benchmark, context: (
         "exit 3" if benchmark.name == "b" and context.side == "head" and "1" in str(context.directory) else ""
     )
-    assert bench.run() == Measured(3, 3, "finished")
+    assert bench.run() == MeasuredRounds(3, 3, "finished")
     (failure,) = failures(bench.appended)
     after = bench.appended[bench.appended.index(failure) :]
     assert not [e for e in executions(after) if e.benchmark == "b"]
@@ -286,7 +286,7 @@ def test_reading_the_output_has_the_time_limit_of_the_execution(bench: Bench, mo
     bench.instrument.fails = endless
     bench.seconds = 1e6
     before = signal.getsignal(signal.SIGALRM)
-    assert bench.run() == Measured(1, 3, "failed")
+    assert bench.run() == MeasuredRounds(1, 3, "failed")
     assert {failure.status for failure in failures(bench.appended)} == {
         "time-out after 10m: the program had ended, and its output was still being read"
     }
@@ -297,19 +297,19 @@ def test_reading_the_output_has_the_time_limit_of_the_execution(bench: Bench, mo
 def test_when_every_benchmark_failed_nothing_more_is_built(tmp_path: Path, rounds: int) -> None:
     bench = Bench(tmp_path, builds=rounds)
     bench.instrument.fails = lambda benchmark, context: "no values"
-    assert bench.run() == Measured(1, rounds, "failed")
+    assert bench.run() == MeasuredRounds(1, rounds, "failed")
     assert (len(failures(bench.appended)), len(builds(bench.appended))) == (3, 2)
 
 
 @pytest.mark.parametrize("side", ["base", "head"])
 def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
     bench.builder.broken = {(side, 1)}
-    assert bench.run() == Measured(1, 3, "build-failure")
+    assert bench.run() == MeasuredRounds(1, 3, "build-failure")
     assert bench.appended[-1] == Failure(kind="build", side=side, build=1, status="exit 2", stderr="no", command="make")
     assert {key[2] for key in keys(bench.appended)} == {0}
     # on resume it stays failed
     again = Bench(bench.tmp_path)
-    assert again.run(bench.appended) == Measured(1, 3, "build-failure")
+    assert again.run(bench.appended) == MeasuredRounds(1, 3, "build-failure")
     assert again.appended == []
 
 
@@ -339,7 +339,7 @@ def test_trees_are_looked_at_after_each_build_and_each_round_also_where_somethin
 @pytest.mark.parametrize("executed", [False, True])
 def test_a_tree_that_changed_ends_measuring(bench: Bench, executed: bool) -> None:
     bench.builder.changes = {(1, executed): ["base", "head"]}
-    assert bench.run() == Measured(1, 3, "build-failure")
+    assert bench.run() == MeasuredRounds(1, 3, "build-failure")
     assert [(each.kind, each.side, each.build) for each in failures(bench.appended)] == [
         ("tree", "base", 1),
         ("tree", "head", 1),
@@ -348,7 +348,7 @@ def test_a_tree_that_changed_ends_measuring(bench: Bench, executed: bool) -> Non
     assert {key[2] for key in keys(bench.appended)} == ({0, 1} if executed else {0})
     assert len([each for each in builds(bench.appended) if each[1] == 1]) == (2 if executed else 1)
     again = Bench(bench.tmp_path)
-    assert again.run(bench.appended) == Measured(1, 3, "build-failure")
+    assert again.run(bench.appended) == MeasuredRounds(1, 3, "build-failure")
     assert again.appended == []
 
 
@@ -356,7 +356,7 @@ def test_a_tree_that_changed_ends_measuring(bench: Bench, executed: bool) -> Non
 @pytest.mark.parametrize(("budget", "rounds"), [(14, 1), (27.9, 1), (28, 2), (41.9, 2), (42, 3), (1000, 3)])
 def test_a_round_that_does_not_fit_the_budget_does_not_begin(tmp_path: Path, budget: float, rounds: int) -> None:
     bench = Bench(tmp_path, budget=budget)
-    assert bench.run() == Measured(rounds, 3, "finished" if rounds == 3 else "budget")
+    assert bench.run() == MeasuredRounds(rounds, 3, "finished" if rounds == 3 else "budget")
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < rounds]
 
 
@@ -364,7 +364,7 @@ def test_the_time_of_failed_executions_and_between_steps_counts(tmp_path: Path) 
     # round 0: 2 builds, 8 executions of a and b, and 1 failed one of c; 11 s, of which 10 s in records
     bench = Bench(tmp_path, budget=20.5)
     bench.instrument.fails = lambda benchmark, context: "no" if benchmark.name == "c" else ""
-    assert bench.run() == Measured(1, 3, "budget")
+    assert bench.run() == MeasuredRounds(1, 3, "budget")
     bench = Bench(tmp_path, budget=28)
     bench.run(progress=lambda event: setattr(bench.clock, "now", bench.clock.now + 0.01))
     assert len(executions(bench.appended)) == 12
@@ -389,7 +389,7 @@ def test_the_budget_ends_the_first_round(
         execution=step.execution if isinstance(step, ExecutionStep) else None,
         seconds=seconds,
     )
-    assert measured == Measured(0, 3, "budget", cut=cut)
+    assert measured == MeasuredRounds(0, 3, "budget", cut=cut)
     assert keys(bench.appended) == planned(bench)[:made]
     # what the budget ended is no failure
     assert failures(bench.appended) == []
@@ -406,7 +406,7 @@ def test_the_budget_ends_the_comparison_of_outputs(tmp_path: Path, budget: float
         phase="comparison", side=side, benchmark=first.benchmark, build=0, execution=first.execution, seconds=0.25,
         compared=compared, comparing=float(compared),
     )  # fmt: skip
-    assert measured == Measured(0, 3, "budget", cut=cut)
+    assert measured == MeasuredRounds(0, 3, "budget", cut=cut)
     assert failures(bench.appended) == []
 
 
@@ -414,7 +414,7 @@ def printing(clock: Clock) -> FakeExecutor:
     """Make an executor whose commands print one word in one second."""
     inner = taking(1.0, clock)
 
-    def answer(command: Command) -> Outcome:
+    def answer(command: Command) -> ProcessEnd:
         if command.stdout is not None:
             command.stdout.write_text("word\n")
         return inner.answer(command)
@@ -467,7 +467,7 @@ class FakeSuite(FakeInstrument):
     broken: Callable[[Side, int], set[str]] = lambda side, count: set()
 
     def collect(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
+        self, benchmark: Benchmark, context: Context, outcome: ProcessEnd
     ) -> dict[str, Metric] | Collected | Unusable:
         status = self.fails(benchmark, context)
         if status:
@@ -515,7 +515,7 @@ class CountedBench(Bench):
 
 def test_the_first_starts_say_how_many_all_rounds_have(tmp_path: Path) -> None:
     bench = CountedBench(tmp_path)
-    assert bench.run() == Measured(2, 2, "finished", built=True)
+    assert bench.run() == MeasuredRounds(2, 2, "finished", built=True)
     wanted = [s for each in bench.laid_out(7) for s in each.executions]
     assert [(e.benchmark, e.side, e.build, e.execution, e.order) for e in executions(bench.appended)] == [
         (s.benchmark, s.side, s.build, s.execution, s.order) for s in wanted
@@ -536,7 +536,7 @@ def counted_alone(tmp_path: Path) -> Bench:
 class LookedAt(Bench):
     """Settles a, then b; a run that goes on replays its looks."""
 
-    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
+    def run(self, records: Iterable[Record] = (), **options: Any) -> MeasuredRounds:
         return super().run(records, after_round=settle({"a"}, {"b"}), **options)
 
 
@@ -586,7 +586,7 @@ def test_a_build_that_fails_only_when_made_again_ends_measuring_and_records_of_o
     assert keys(bench.appended) == planned(bench)
     again = Bench(bench.tmp_path)
     again.builder.broken = {("base", 0), ("head", 0)}
-    assert again.run(bench.appended[:3]) == Measured(0, 3, "build-failure")
+    assert again.run(bench.appended[:3]) == MeasuredRounds(0, 3, "build-failure")
     assert [type(record) for record in again.appended] == [Failure]
 
 
@@ -602,13 +602,13 @@ def settle(*rounds: set[str]) -> Callable[[Sequence[Record]], frozenset[str]]:
 
 
 def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
-    assert bench.run(after_round=settle({"a"}, {"b"})) == Measured(3, 3, "finished")
+    assert bench.run(after_round=settle({"a"}, {"b"})) == MeasuredRounds(3, 3, "finished")
     out = {"a": 1, "b": 2, "c": 3}
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < out[key[0]]]
     looks = [record for record in bench.appended if isinstance(record, Look)]
     assert looks == [Look(look=n, settled=own, seconds=0.0) for n, own in enumerate((["a"], ["b"], []), 1)]
     # when all are, measuring ends
-    assert Bench(bench.tmp_path).run(after_round=settle({"a", "c"}, {"b"})) == Measured(2, 3, "settled")
+    assert Bench(bench.tmp_path).run(after_round=settle({"a", "c"}, {"b"})) == MeasuredRounds(2, 3, "settled")
 
 
 # --- suites -----------------------------------------------------------------------------------------------------------
@@ -620,7 +620,7 @@ def suites(tmp_path: Path) -> Bench:
 
 
 def test_a_suite_gives_a_line_for_each_benchmark_that_it_names(suites: Bench) -> None:
-    assert suites.run() == Measured(3, 3, "finished")
+    assert suites.run() == MeasuredRounds(3, 3, "finished")
     lines = executions(suites.appended)
     assert [(e.suite, e.side, e.build, e.execution) for e in lines[::3]] == planned(suites)
     assert all(
@@ -632,7 +632,7 @@ def test_a_suite_gives_a_line_for_each_benchmark_that_it_names(suites: Bench) ->
 
 def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None:
     suites.instrument = FakeSuite(broken=lambda side, count: {"y"} if count > 7 and side == "head" else set())
-    assert suites.run() == Measured(3, 3, "finished")
+    assert suites.run() == MeasuredRounds(3, 3, "finished")
     assert sorted((f.benchmark, f.side, f.status) for f in failures(suites.appended)) == [
         ("s/y", "head", "no y"),
         ("t/y", "head", "no y"),
@@ -647,24 +647,24 @@ def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None
 
 def test_a_suite_that_failed_as_a_whole_or_each_of_whose_benchmarks_did_is_over(suites: Bench) -> None:
     suites.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
-    assert suites.run() == Measured(3, 3, "finished")
+    assert suites.run() == MeasuredRounds(3, 3, "finished")
     assert [(f.benchmark, f.status) for f in failures(suites.appended)] == [("s", "exit 2")]
     assert {e.suite for e in executions(suites.appended)} == {"t"}
     suites.appended.clear()
     suites.instrument = FakeSuite(broken=lambda side, count: set("xyz") if side == "head" else set())
-    assert suites.run() == Measured(1, 3, "failed")
+    assert suites.run() == MeasuredRounds(1, 3, "failed")
     assert {f.benchmark for f in failures(suites.appended)} == {f"{s}/{n}" for s in "st" for n in "xyz"}
 
 
 def test_a_suite_of_which_nothing_is_wanted_is_run_once_on_each_side(suites: Bench) -> None:
     class Unwanted(FakeSuite):
-        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
+        def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> Collected:
             found = super().collect(benchmark, context, outcome)
             assert isinstance(found, Collected)
             return Collected({}, {}) if benchmark.name == "s" else found
 
     suites.instrument = Unwanted()
-    assert suites.run() == Measured(3, 3, "finished")
+    assert suites.run() == MeasuredRounds(3, 3, "finished")
     assert failures(suites.appended) == []
     assert {e.suite for e in executions(suites.appended)} == {"t"}
     unwanted = [event for event in suites.events if isinstance(event, StepStarted) and event.benchmark == "s"]
@@ -746,7 +746,7 @@ def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -
         load=Load(command=["./busy", "{seed}"]),
     )
     bench = Bench(tmp_path, names=["s"], kind="go", executions=1)
-    executor = FakeExecutor(lambda command: Outcome("exit 1", "", 1.0, ""))
+    executor = FakeExecutor(lambda command: ProcessEnd("exit 1", "", 1.0, ""))
     bench.measure(executor, adding(bench.appended), Go(), table={"s": benchmark})
     (failure,) = failures(bench.appended)
     service, load, command = str(failure.command).splitlines()

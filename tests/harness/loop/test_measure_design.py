@@ -10,15 +10,15 @@ import msgspec
 import pytest
 
 from gate.config.study import SettingTable, Study
-from gate.config.treatments import Planned, spread, treatments
+from gate.config.treatments import PlannedTreatment, spread, treatments
 from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.events import RoundStarted, StepFinished, StepStarted
-from harness.loop.measure import Measured
+from harness.loop.measure import MeasuredRounds
 from harness.loop.schedule import Round, design_schedule
-from harness.process.execute import Outcome
+from harness.process.execute import ProcessEnd
 from tests.harness.loop.test_measure import Bench as BenchOfGate
 from tests.harness.loop.test_measure import FakeBuilder, FakeInstrument, executions, failures
 
@@ -36,7 +36,7 @@ Place_ = tuple[str, Side, str, int, int]
 class FakeSuite(FakeInstrument):
     """Names x and y; of y there is nothing where it is told."""
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
+    def collect(self, benchmark: Benchmark, context: Context, outcome: ProcessEnd) -> Collected:
         value = {"time": Metric(unit="s", values=[float(context.seed)])}
         status = self.fails(benchmark, context)
         return Collected(
@@ -55,7 +55,7 @@ class Bench(BenchOfGate):
     shares: Sequence[int] = ()
 
     @property
-    def planned(self) -> tuple[Planned, ...]:
+    def planned(self) -> tuple[PlannedTreatment, ...]:
         return treatments(self.study, BuildTable(command="make"))
 
     @property
@@ -68,7 +68,7 @@ class Bench(BenchOfGate):
             name: Benchmark(name=name, command=["run", "{load}", "{seed}"], instrument=self.kind) for name in self.names
         }
 
-    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
+    def run(self, records: Iterable[Record] = (), **options: Any) -> MeasuredRounds:
         own = {side: {"S": side, "THREADS": "1"} for side in SIDES}
         return super().run(records, environments=own, **options)
 
@@ -105,7 +105,7 @@ def fails_at(load: int, opt: str, side: Side, name: str = "b", after: int = 0) -
 
 
 def test_a_study_follows_its_schedule_and_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
-    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    assert bench.run() == MeasuredRounds(2, 2, "finished", 5, 5)
     expected: list[tuple[object, ...]] = []
     for each in bench.rounds:
         expected += [(b.side, b.build, b.seed, b.factors) for b in each.builds]
@@ -123,7 +123,7 @@ def test_a_study_follows_its_schedule_and_an_execution_gets_what_its_treatment_g
     assert {tuple(e.factors) for e in executions(bench.appended)} == {("load", "opt")}
     # a study of head alone never builds base
     alone = Bench(bench.tmp_path, study=OF_HEAD)
-    assert alone.run() == Measured(2, 2, "finished", 5, 5)
+    assert alone.run() == MeasuredRounds(2, 2, "finished", 5, 5)
     assert places(alone.appended) == wanted(alone.rounds)
     assert Counter(call[0] for call in alone.builder.calls) == {"head": 4}
     steps = [step for each in bench.rounds for step in each.executions]
@@ -143,7 +143,7 @@ def test_a_study_follows_its_schedule_and_an_execution_gets_what_its_treatment_g
 
 def test_a_failed_execution_takes_out_its_benchmark_at_its_treatment(bench: Bench) -> None:
     bench.instrument.fails = fails_at(8, "O2", "base", after=2)
-    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    assert bench.run() == MeasuredRounds(2, 2, "finished", 5, 5)
     (failure,) = failures(bench.appended)
     assert (failure.kind, failure.benchmark, failure.side, failure.build, failure.execution, failure.status) == (
         "execution", "b", "base", 0, 2, "exit 1",
@@ -155,7 +155,7 @@ def test_a_failed_execution_takes_out_its_benchmark_at_its_treatment(bench: Benc
 
 def test_a_failed_build_takes_out_the_treatments_that_need_it(bench: Bench) -> None:
     bench.builder.broken = {("base", "O2", 1)}
-    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    assert bench.run() == MeasuredRounds(2, 2, "finished", 5, 5)
     (failure,) = failures(bench.appended)
     assert (failure.kind, failure.side, failure.build, failure.factors) == ("build", "base", 1, {"opt": "O2"})
     assert places(bench.appended) == [
@@ -163,7 +163,7 @@ def test_a_failed_build_takes_out_the_treatments_that_need_it(bench: Bench) -> N
     ]
     # also where it failed only when it was made again
     again = Bench(bench.tmp_path, builder=FakeBuilder(failing=3.0, broken={("head", "O3", 0)}))
-    assert again.run(bench.appended[:6]) == Measured(2, 2, "finished", 5, 5)
+    assert again.run(bench.appended[:6]) == MeasuredRounds(2, 2, "finished", 5, 5)
     assert [f.factors for f in failures(again.appended)] == [{"opt": "O3"}]
     assert not [p for p in places(again.appended) if p[1] == "head" and p[2] in (at(1, "O3"), at(8, "O3"))]
 
@@ -185,7 +185,7 @@ def test_what_failed_or_nothing_needs_any_more_is_not_built(bench: Bench) -> Non
     unbuilt = Bench(bench.tmp_path)
     unbuilt.builder.broken = {(side, opt, 0) for side in SIDES for opt in ("O2", "O3")}
     for ended, count in ((none, 16), (unbuilt, 4)):
-        assert ended.run() == Measured(0, 2, "failed", 1, 5)
+        assert ended.run() == MeasuredRounds(0, 2, "failed", 1, 5)
         assert len(failures(ended.appended)) == count
         assert not executions(ended.appended)
 
@@ -193,7 +193,7 @@ def test_what_failed_or_nothing_needs_any_more_is_not_built(bench: Bench) -> Non
 def test_a_suite_loses_what_failed_at_that_treatment_only(bench: Bench) -> None:
     bench.kind = "go"
     bench.instrument = FakeSuite(fails_at(8, "O2", "head"))
-    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    assert bench.run() == MeasuredRounds(2, 2, "finished", 5, 5)
     (failure,) = failures(bench.appended)
     assert (failure.benchmark, failure.side, failure.factors) == ("b/y", "head", {"load": 8, "opt": "O2"})
     lines = executions(bench.appended)
@@ -212,7 +212,7 @@ def test_a_suite_loses_what_failed_at_that_treatment_only(bench: Bench) -> None:
 )
 def test_the_budget_ends_between_replicates(tmp_path: Path, budget: float, rounds: int, replicates: int) -> None:
     bench = Bench(tmp_path, budget=budget)
-    assert bench.run() == Measured(rounds, 2, "finished" if rounds == 2 else "budget", replicates, 5)
+    assert bench.run() == MeasuredRounds(rounds, 2, "finished" if rounds == 2 else "budget", replicates, 5)
     assert places(bench.appended) == wanted(bench.rounds)[: 16 * replicates]
     # nothing is built for a round that does not begin
     assert len(bench.builder.calls) == (8 if replicates > 3 else 4)

@@ -12,11 +12,11 @@ from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Context
 from harness.instruments.spawn import Spawn
 from harness.loop.execution import Executions
-from harness.loop.profiled import Wanted, profiled
+from harness.loop.profiled import WantedProfile, profiled
 from harness.loop.schedule import execution_step
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command
-from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Sampled, Subject
+from harness.profilers.profiler import Absent, Costs, Effort, Profiler, Sampled, Tool, Workload
 from tests.support.fakes import Clock, FakeExecutor, taking
 
 MAIN = Frame("main")
@@ -29,28 +29,28 @@ class Fake(Profiler):
     name: str = "fake"
     rank: int = 1
     fitting: bool = True
-    tool: Found | Absent = field(default_factory=lambda: Found("/usr/bin/fake", "fake 1"))
+    tool: Tool | Absent = field(default_factory=lambda: Tool("/usr/bin/fake", "fake 1"))
     taking: Effort = field(default_factory=lambda: Effort(2, 10.0))
     readable: bool = True
 
-    def fits(self, subject: Subject) -> bool:
+    def fits(self, subject: Workload) -> bool:
         return self.fitting
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:
+    def find(self, caller: Mapping[str, str]) -> Tool | Absent:
         return self.tool
 
-    def effort(self, subject: Subject) -> Effort:
+    def effort(self, subject: Workload) -> Effort:
         return self.taking
 
-    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+    def wrap(self, found: Tool, subject: Workload, context: Context, command: Command) -> Command:
         return command
 
-    def read(self, subject: Subject, context: Context) -> Costs:
+    def read(self, subject: Workload, context: Context) -> Costs:
         if not self.readable:
             raise OutputError("unreadable")
         return {(MAIN,): 1.0}
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+    def sampled(self, subject: Workload, executions: list[Costs]) -> Sampled:
         return Sampled({(MAIN,): float(len(executions))}, "s")
 
 
@@ -62,7 +62,7 @@ def run(
     recipes = {side: Recipe(BuildTable(), {"PATH": "/bin"}) for side in SIDES}
     conditions = Conditions(BoundedExecutor(executor, budget), recipes, {}, tmp_path, budget=budget)
     benchmark = Benchmark(name="b", command=["./b"], instrument="spawn", warmup=3)
-    wanted = Wanted(
+    wanted = WantedProfile(
         name="b",
         steps={side: execution_step("b", side, 0, 0, 0, 7, None, "independent") for side in SIDES},
         benchmarks=dict.fromkeys(SIDES, benchmark),

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from gate.config.study import FactorTable, SettingTable, Study
-from gate.config.treatments import Planned, spread, treatments
+from gate.config.treatments import PlannedTreatment, spread, treatments
 from gate.config.types import BuildTable
 from gate.model import SIDES, Side
 from gate.model.case import canonical
@@ -216,7 +216,7 @@ def test_starts_are_shared_evenly_by_the_blocks_of_a_round() -> None:
 MAKE = BuildTable(command="make OPT={opt}")
 
 
-def planned(*sizes: int, side: bool = False, opt: FactorTable | None = None) -> tuple[Planned, ...]:
+def planned(*sizes: int, side: bool = False, opt: FactorTable | None = None) -> tuple[PlannedTreatment, ...]:
     """Factors a, b, ... of so many settings 0, 1, ...; opt is what builds depend on."""
     tables: dict[str, FactorTable] = {name: list(range(size)) for name, size in zip("abcde", sizes, strict=False)}
     if opt is not None:

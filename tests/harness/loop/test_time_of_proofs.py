@@ -10,8 +10,8 @@ import pytest
 
 from gate.config.study import Setting
 from gate.model import Build, Cut, HostState, Same, Side, Unproved
-from harness.loop.measure import Measured
-from harness.process.execute import Command, Outcome
+from harness.loop.measure import MeasuredRounds
+from harness.process.execute import Command, ProcessEnd
 from harness.trace.watcher import Accesses
 from tests.harness.loop.test_measure import REAL, Bench, FakeBuilder, adding, builds, executions
 from tests.support.fakes import NO_FACTORS, FakeExecutor, taking
@@ -85,7 +85,7 @@ def bench_of(tmp_path: Path, takes: Mapping[str, float], budget: float, **more: 
     bench = Bench(tmp_path, budget=budget, names=list(takes), builds=1, executions=1)
     bench.builder = Standing(clock=bench.clock, top=tmp_path / "trees", **more)
 
-    def answer(command: Command) -> Outcome:
+    def answer(command: Command) -> ProcessEnd:
         name = next(name for name in takes if name in command.argv)
         seconds = takes[name] + ("/head/" in str(command.directory))
         return taking(seconds, bench.clock).answer(command)
@@ -97,7 +97,7 @@ def proofs(bench: Bench) -> list[str]:
     return sorted(record.benchmark for record in bench.appended if isinstance(record, Same))
 
 
-def run(bench: Bench, executor: FakeExecutor, overtime: float = 0.0) -> Measured:
+def run(bench: Bench, executor: FakeExecutor, overtime: float = 0.0) -> MeasuredRounds:
     return bench.measure(executor, adding(bench.appended), environments=REAL, unproved=None, overtime=overtime)
 
 

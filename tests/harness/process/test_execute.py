@@ -12,7 +12,7 @@ import pytest
 
 from harness.process.execute import (
     Command,
-    Outcome,
+    ProcessEnd,
     ProcessExecutor,
     clean_environment,
     environment_difference,
@@ -24,11 +24,11 @@ from tests.support.project import executable, until
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
 
-def run(directory: Path, *argv: str, timeout: float = 30, **options: object) -> Outcome:
+def run(directory: Path, *argv: str, timeout: float = 30, **options: object) -> ProcessEnd:
     return ProcessExecutor().run(Command(argv, directory, ENVIRONMENT, timeout, **options))  # type: ignore[arg-type]
 
 
-def shell(directory: Path, script: str, timeout: float = 30, **options: object) -> Outcome:
+def shell(directory: Path, script: str, timeout: float = 30, **options: object) -> ProcessEnd:
     return run(directory, "sh", "-c", script, timeout=timeout, **options)
 
 

@@ -14,14 +14,14 @@ from harness.profilers.callgrind import PROFILER as CALLGRIND
 from harness.profilers.perf import PROFILER as PERF
 from harness.profilers.pprof import PROFILER as PPROF
 from harness.profilers.pprof import operations
-from harness.profilers.profiler import Absent, Costs, Places, Subject, fold, is_go
+from harness.profilers.profiler import Absent, Costs, Places, Workload, fold, is_go
 from tests.support.project import executable
 
 
-def subject(directory: Path, command: list[str] | str, instrument: str = "spawn", seconds: float = 0.1) -> Subject:
+def subject(directory: Path, command: list[str] | str, instrument: str = "spawn", seconds: float = 0.1) -> Workload:
     benchmark = Benchmark(name="bench", command=command, instrument=instrument)
     line = "pkg/BenchmarkX/n=1.5" if instrument == "go" else ""
-    return Subject(benchmark, line, seconds, seconds, directory, dict(os.environ))
+    return Workload(benchmark, line, seconds, seconds, directory, dict(os.environ))
 
 
 @pytest.mark.parametrize(

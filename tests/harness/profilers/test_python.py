@@ -12,7 +12,7 @@ from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.protocol import Context
 from harness.process.execute import Command
-from harness.profilers.profiler import Costs, Found, Places
+from harness.profilers.profiler import Costs, Places, Tool
 from harness.profilers.python import PROFILER, parse
 from tests.harness.profilers.test_choice import subject
 
@@ -35,7 +35,7 @@ def sampled(tmp_path: Path, text: str, *options: str, files: Mapping[str, str] |
     of = subject(project, [sys.executable, *options, "main.py"])
     context = Context(project, dict(os.environ), "base", 1, 0, 1, scratch)
     command = Command((sys.executable, *options, "main.py"), project, {**os.environ, **more}, 60)
-    wrapped = PROFILER.wrap(Found("", ""), of, context, command)
+    wrapped = PROFILER.wrap(Tool("", ""), of, context, command)
     subprocess.run(wrapped.argv, cwd=project, env=wrapped.environment, check=False, timeout=60)
     return PROFILER.read(of, context)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gate.model import Side
-from harness.process.execute import Command, Outcome, ProcessExecutor
+from harness.process.execute import Command, ProcessEnd, ProcessExecutor
 from harness.sandbox.sandbox import Ground, Landlocked, examined, outputs
 
 LIBRARY = Path(__file__).parents[2] / "hostile" / "attacks.py"
@@ -68,14 +68,14 @@ class Arena:
     def run(
         self, sandbox: Landlocked, argv: Sequence[str], *, side: Side = "head", scratch: Path | None = None,
         building: bool = False, more: Mapping[str, str] | None = None,
-    ) -> Outcome:  # fmt: skip
+    ) -> ProcessEnd:  # fmt: skip
         """Run a command of a side inside."""
         tree = self.tree(side)
         environment = {**self.environment, **sandbox.environment(side), **(more or {})}
         confined = sandbox.confined(side, tree, building=building, scratch=scratch)
         return self.executor.run(Command(tuple(argv), tree, environment, 20.0, confined=confined))
 
-    def sh(self, sandbox: Landlocked, script: str, *, side: Side = "head", building: bool = False) -> Outcome:
+    def sh(self, sandbox: Landlocked, script: str, *, side: Side = "head", building: bool = False) -> ProcessEnd:
         return self.run(sandbox, ("sh", "-c", script), side=side, building=building)
 
     def attack(self, sandbox: Landlocked, name: str, *arguments: object) -> str:

@@ -22,13 +22,13 @@ from gate.model import Side
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable
 from harness.process.budget import Budget
-from harness.process.execute import Command, Outcome, ProcessExecutor
+from harness.process.execute import Command, ProcessEnd, ProcessExecutor
 from harness.service.service import Companions, Living, NotStartedError, Probe, free_port, make_probe, wait_until_ready
 from tests.support.fakes import FakeExecutor
 from tests.support.project import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
-OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
+OK = ProcessEnd("", "2026-01-01T00:00:00Z", 1.0, "")
 SERVER = """\
 import os, socket, sys
 from tests.support.project import until

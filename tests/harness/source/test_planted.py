@@ -81,8 +81,8 @@ def test_base_and_head_and_commands_in_the_folder_have_the_checkouts_git(
     assert (planted.path / ".github" / "workflows" / "perfgate-sub.yml").is_file()
     planted.write(sub__result_dot_json="[]")
     planted.git("commit", "-q", "--no-verify", "-m", "x", "--allow-empty")
-    (kept,) = named(["git:HEAD:file"])
-    assert kept.source.head.data == b"2"
+    ((_, kept),) = named(["git:HEAD:file"])
+    assert kept.head.data == b"2"
     for place in (planted.path, planted.path / "sub"):
         assert Git(place).attempt("rev-parse", "--git-dir").status != 0
 

@@ -14,11 +14,11 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import styles as m
-from gate.commands.study.plots.styles import WIDTH, Scale, in_unit, letters_in, said
+from gate.commands.study.plots.styles import WIDTH, AxisScale, in_unit, letters_in, said
 from gate.commands.study.words import Amounts
 from gate.model.study import Effect, QuantileEffects, Response
 from gate.plots import panels
-from gate.plots.panels import Look, Panel, tick_room
+from gate.plots.panels import Panel, PlotStyle, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.stats.special import ndtri
@@ -35,7 +35,7 @@ _ALIKE = 4.0
 """Panels share one scale unless the largest is so many times as high as the smallest."""
 _WIDEST = 1.5
 """So many times the height of its curves a band may add to a panel at either end."""
-_LOOK, _IID = Look(0), Look(1)
+_LOOK, _IID = PlotStyle(0), PlotStyle(1)
 Ends = tuple[float, float] | None
 
 
@@ -131,8 +131,10 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
     return sheet.picture(prefix, title, "; ".join(described) + ".", caption)
 
 
-def _curve(row: Sequence[tuple[float, Effect, Effect | None, bool]], response: Response, of: Scale | Amounts) -> _Curve:
-    number = of.one if isinstance(of, Scale) else of.number
+def _curve(
+    row: Sequence[tuple[float, Effect, Effect | None, bool]], response: Response, of: AxisScale | Amounts
+) -> _Curve:
+    number = of.one if isinstance(of, AxisScale) else of.number
 
     def ends(effect: Effect | None) -> Ends:
         if effect is None or effect.low is None or effect.high is None:
@@ -142,7 +144,7 @@ def _curve(row: Sequence[tuple[float, Effect, Effect | None, bool]], response: R
 
     first = row[0][1]
     term, title, single = "", "", True
-    if isinstance(of, Scale):
+    if isinstance(of, AxisScale):
         title = f"intercept{in_unit(of.measure.unit, 12)}"
     else:
         sizes = {name: len(factor.settings) for name, factor in m.factors_by_name(response).items()}
@@ -341,7 +343,7 @@ _MANY = 60
 _TIP = 16
 """From a point to its name."""
 _GAP = 16.0
-_QUIET, _LOUD = Look(0), Look(1)
+_QUIET, _LOUD = PlotStyle(0), PlotStyle(1)
 
 
 def half_normal(prefix: str, response: Response) -> Picture | None:

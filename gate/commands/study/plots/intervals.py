@@ -13,7 +13,7 @@ from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letter
 from gate.commands.study.words import Amounts
 from gate.model import study
 from gate.plots import panels
-from gate.plots.panels import Array, Look, Panel
+from gate.plots.panels import Array, Panel, PlotStyle
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Tick
 from gate.units import format_confidence, format_number, plural
@@ -142,7 +142,7 @@ _ABOVE, _TALL, _FOOT = 62, 196, 62
 _BETWEEN = 26
 _LOG = 8.0
 """Widths that differ by more than this factor are drawn by their logarithm."""
-_METHODS = {"t": ("t interval", Look(0), -5.0), "bca": ("BCa bootstrap", Look(1), 5.0)}
+_METHODS = {"t": ("t interval", PlotStyle(0), -5.0), "bca": ("BCa bootstrap", PlotStyle(1), 5.0)}
 
 
 def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes) -> Picture | None:

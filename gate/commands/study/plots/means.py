@@ -25,7 +25,7 @@ from gate.commands.study.plots.styles import (
 )
 from gate.model.study import Blocks, Box, Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots import panels
-from gate.plots.panels import Look, Panel
+from gate.plots.panels import Panel, PlotStyle
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import agree
@@ -83,7 +83,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
             own = panel.across(panels.places(left + 0.2 * slot, slot, len(means)))
             points = own.points(range(len(means)), of.of(np.array([p.mean for p in means])))
             sheet.lines("line-s0", [points])
-            Look(0).marks(sheet, points, "large")
+            PlotStyle(0).marks(sheet, points, "large")
             width = slot * (len(means) + 0.4)
             _title(sheet, left + width / 2, panel.y.end - 12, factor.name, aliases, width - 10)
             xs += [x for x, _ in points]

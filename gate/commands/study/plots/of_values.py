@@ -15,8 +15,8 @@ import numpy.typing as npt
 from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import (
     WIDTH,
-    Column,
-    Columns,
+    TreatmentColumn,
+    TreatmentColumns,
     TreatmentValues,
     columns,
     combination,
@@ -111,7 +111,7 @@ def boxes(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -
     )
 
 
-def _box(stage: Columns, column: Column, quota: int | None = None) -> int:
+def _box(stage: TreatmentColumns, column: TreatmentColumn, quota: int | None = None) -> int:
     """Draw a box where a treatment stands, and return how many outliers it has.
 
     Args:
@@ -244,7 +244,7 @@ _SESSIONS = 40
 
 
 def _panel(
-    response: Response, of: m.Scale, values: panels.Array, listed: Sequence[m.Entry], title: str, count: int
+    response: Response, of: m.AxisScale, values: panels.Array, listed: Sequence[m.Entry], title: str, count: int
 ) -> Panel:
     """Draw a legend above a panel with so many places."""
     top = _HEAD + m.legend_height(listed, WIDTH - 24, title) + 22
@@ -312,9 +312,9 @@ def _kinds(response: Response) -> tuple[list[int], list[m.Entry], str, str]:
         The number of the kind of each treatment, the legend with its title, and in words what kinds are.
     """
     texts = [", ".join(said(s) for s in t.settings.values()) or "all" for t in response.treatments]
-    named = [(panels.Look(k), text) for k, text in enumerate(texts)]
+    named = [(panels.PlotStyle(k), text) for k, text in enumerate(texts)]
     if not response.factors:
-        return [0] * len(named), [(panels.Look(0), "all")], "", "the treatment"
+        return [0] * len(named), [(panels.PlotStyle(0), "all")], "", "the treatment"
     brief = len(named) <= SETTINGS and m.legend_height(named, WIDTH - 24) <= _LEGEND
     if brief and len(response.factors) > 1:
         return list(range(len(named))), named, "", "the treatment"
@@ -356,7 +356,7 @@ def boots(
     panel = whole.across(panels.places(whole.x.start, min(whole.slot, 90.0), len(drawn)))
     quota = max(5, _SPOTS // len(drawn))
     for number, (setting, values) in enumerate(drawn):
-        look = m.look_of(factor, setting) if factor and setting is not None else panels.Look(0)
+        look = m.look_of(factor, setting) if factor and setting is not None else panels.PlotStyle(0)
         numbers = of.of(panels.evenly(values, quota))
         panel.marks(look, number + panels.spread_out(numbers.size) * 0.35, numbers)
         panel.beyond(look, number, numbers)
@@ -405,8 +405,8 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
 
     def draw(panel: Panel, xs: panels.Array, title: str) -> None:
         points = panel.points(xs, heights)
-        panels.Look(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
-        panels.Look(1).marks(sheet, [] if far is None else [points[far]], "large")
+        panels.PlotStyle(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
+        panels.PlotStyle(1).marks(sheet, [] if far is None else [points[far]], "large")
         sheet.text(panel.middle, _TOP - 14, title, "strong", "middle")
 
     numbers = fits.of(np.array([r.fitted for r in found]))

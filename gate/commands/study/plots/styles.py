@@ -13,7 +13,7 @@ import numpy as np
 
 from gate.model.study import Factor, Response, Setting
 from gate.plots import panels
-from gate.plots.panels import Array, Look, Panel, Span
+from gate.plots.panels import Array, Panel, PlotStyle, Span
 from gate.plots.picture import LETTERS, Anchor, Picture, Sheet, room
 from gate.plots.scales import Axis, Measure, measure
 from gate.units import DIMENSIONS, agree, plural
@@ -29,7 +29,7 @@ _LEGEND = 20
 # --- settings ---------------------------------------------------------------------------------------------------------
 
 
-Entry = tuple[Look, str]
+Entry = tuple[PlotStyle, str]
 """A line of a legend: a look and what it stands for."""
 
 
@@ -50,11 +50,11 @@ def codes(factor: Factor) -> dict[Setting, int]:
     return {setting: number for number, setting in enumerate(factor.settings)}
 
 
-def look_of(factor: Factor, setting: Setting) -> Look:
+def look_of(factor: Factor, setting: Setting) -> PlotStyle:
     """Return how a setting is drawn; the sides keep the colours that they have everywhere."""
     if factor.name == "side" and setting in ("base", "head"):
-        return Look(("base", "head").index(str(setting)))
-    return Look(codes(factor).get(setting, len(factor.settings)))
+        return PlotStyle(("base", "head").index(str(setting)))
+    return PlotStyle(codes(factor).get(setting, len(factor.settings)))
 
 
 def entries(factor: Factor, settings: Sequence[Setting] | None = None) -> list[Entry]:
@@ -156,7 +156,7 @@ def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """How values of a response become numbers of an axis."""
 
     measure: Measure
@@ -184,7 +184,7 @@ class Scale:
         return f"{self.measure.say(plain)} {said(self.measure.unit)}".rstrip()
 
 
-def scale(response: Response, values: Array, *, plain: bool = False) -> Scale | None:
+def scale(response: Response, values: Array, *, plain: bool = False) -> AxisScale | None:
     """Choose unit and kind of axis for values of a response; None where floats cannot hold what a picture needs.
 
     The axis is a logarithm where the response is one.
@@ -200,9 +200,9 @@ def scale(response: Response, values: Array, *, plain: bool = False) -> Scale | 
         if not -600 < values.min() <= values.max() < 600:
             return None
         unit = _unit(response, np.exp(values))
-        return None if unit is None else Scale(Measure(unit.factor, unit.name, True), True)
+        return None if unit is None else AxisScale(Measure(unit.factor, unit.name, True), True)
     unit = _unit(response, values)
-    return None if unit is None else Scale(Measure(unit.factor, unit.name, bool(logs and values.min() > 0)), False)
+    return None if unit is None else AxisScale(Measure(unit.factor, unit.name, bool(logs and values.min() > 0)), False)
 
 
 def _unit(response: Response, values: Array) -> Unit | None:
@@ -213,7 +213,7 @@ def _unit(response: Response, values: Array) -> Unit | None:
     return unit_of(response) if response.unit in DIMENSIONS else Unit(found.factor, found.unit)
 
 
-def name(sheet: Sheet, response: Response, of: Scale, before: str = "") -> None:
+def name(sheet: Sheet, response: Response, of: AxisScale, before: str = "") -> None:
     """Write above a vertical axis what it holds."""
     metric = clip(said(response.metric), 24)
     sheet.text(12, 20, f"{before}{metric}{in_unit(of.measure.unit, 16)}{' (log axis)' if of.log else ''}", "soft other")
@@ -299,11 +299,11 @@ class TreatmentValues:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class TreatmentColumn:
     """A treatment and where it stands: the place of so many in a panel."""
 
     sample: TreatmentValues
-    look: Look
+    look: PlotStyle
     panel: Panel
     place: int
     numbers: Array
@@ -311,13 +311,13 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class TreatmentColumns:
     """A sheet with axes and labels, and the treatments to draw on it."""
 
     sheet: Sheet
-    of: Scale
+    of: AxisScale
     span: Span
-    columns: list[Column]
+    columns: list[TreatmentColumn]
     found: list[TreatmentValues]
 
     def picture(self, prefix: str, title: str, *sentences: str | Literal[False]) -> Picture:
@@ -344,7 +344,7 @@ class Columns:
 
 def columns(
     response: Response, samples: Sequence[TreatmentValues], *, order: Sequence[Factor] | None = None, logs: bool = False
-) -> Columns | None:
+) -> TreatmentColumns | None:
     """Lay treatments out, the last factor fastest; None where there is no spread.
 
     More than 24 treatments stand in several rows, at most 72 at all.
@@ -375,7 +375,7 @@ def columns(
     pitch = _PLOT + 8 + ROW * len(factors) + _GAP
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows))
     name(sheet, response, of)
-    stand: list[Column] = []
+    stand: list[TreatmentColumn] = []
     # what changes fastest gives the look, so that neighbours differ
     marked = factors[-1] if factors else None
     slot = min((WIDTH - left - 12) / len(rows[0]), _BROAD)
@@ -384,7 +384,7 @@ def columns(
         drawn = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, _HEAD + pitch * number, _PLOT).across(x)
         for place, s in enumerate(row):
             setting = s.settings.get(marked.name) if marked else None
-            look = look_of(marked, setting) if marked and setting is not None else Look(0)
-            stand.append(Column(s, look, drawn, place, of.of(s.values)))
+            look = look_of(marked, setting) if marked and setting is not None else PlotStyle(0)
+            stand.append(TreatmentColumn(s, look, drawn, place, of.of(s.values)))
         labels(sheet, factors, [s.settings for s in row], x, drawn.y.start + 8, marked=marked)
-    return Columns(sheet, of, y, stand, found)
+    return TreatmentColumns(sheet, of, y, stand, found)

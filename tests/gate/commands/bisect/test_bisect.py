@@ -12,7 +12,7 @@ import pytest
 from gate.cli import option_values
 from gate.commands.bisect import words
 from gate.commands.bisect.bisect import FORMATS
-from gate.commands.bisect.result import Change, Cost, Member, Result
+from gate.commands.bisect.result import ChangeFromGood, Member, Result, SearchCost
 from gate.commands.bisect.search import RangeCommit
 from gate.model import Commit
 from gate.model.case import CaseId
@@ -199,11 +199,11 @@ def a_result(**more: Any) -> Result:
         "schema": 1, "outcome": "culprit", "exit_code": 0,
         "good": Commit(ref="v1", sha="0" * 40), "bad": Commit(ref="main", sha="3" * 40),
         "case": CaseId("parse", "time", "", "mean"), "unit": "s", "threshold": 0.03,
-        "ends": Change(1.1, 1.05, 1.15), "ends_verdict": "regression", "step": Change(1.1, 1.08, 1.12),
-        "commits": [member(1), member(2, 0.97, state="measured", rounds=2, change=Change(1.1, 1.07, 1.13)),
-                    member(3, 0.03, state="measured", rounds=5, change=Change(1.1, 1.05, 1.15))],
+        "ends": ChangeFromGood(1.1, 1.05, 1.15), "ends_verdict": "regression", "step": ChangeFromGood(1.1, 1.08, 1.12),
+        "commits": [member(1), member(2, 0.97, state="measured", rounds=2, change=ChangeFromGood(1.1, 1.07, 1.13)),
+                    member(3, 0.03, state="measured", rounds=5, change=ChangeFromGood(1.1, 1.05, 1.15))],
         "remaining": ["2" * 40], "failures": [], "parents": ["1" * 40],
-        "cost": Cost(seconds=900.0, gate=400.0, rounds=7, budget=3600.0), "seed": 7,
+        "cost": SearchCost(seconds=900.0, gate=400.0, rounds=7, budget=3600.0), "seed": 7,
         "folder": ".perfgate/bisect",
     } | more  # fmt: skip
     return Result(**given)
@@ -226,7 +226,7 @@ def test_a_next_step_repeats_what_the_search_was_asked() -> None:
     went_on = f"perfgate bisect --good {'0' * 10} --bad {'3' * 10} {given} --out 'a b'"
     assert commands(outcome="open", **asked) == [f"{went_on} --resume --budget 2h00min"]
     assert float(option_values.duration("2h00min")) == 7200
-    spent = Cost(seconds=400.0, gate=400.0, rounds=0, budget=2.0)
+    spent = SearchCost(seconds=400.0, gate=400.0, rounds=0, budget=2.0)
     assert commands(outcome="open", cost=spent)[0].endswith("--resume --budget 13min20s")
     alone = f"perfgate check --base {'2' * 10}~1 --head {'2' * 10} --benchmark parse --set plan.builds=6"
     assert alone in commands(**asked)
@@ -236,9 +236,9 @@ def test_a_next_step_repeats_what_the_search_was_asked() -> None:
 
 def test_ends_that_were_not_told_apart_are_measured_by_a_lower_threshold_or_another_plan() -> None:
     found: dict[str, Any] = {"outcome": "no-difference", "ends_verdict": "inconclusive"}
-    assert "gate.threshold=1.0%" in commands(**found, ends=Change(1.03, 1.02, 1.04))[0]
+    assert "gate.threshold=1.0%" in commands(**found, ends=ChangeFromGood(1.03, 1.02, 1.04))[0]
     # above the threshold, and not decided because of too few rounds: a higher threshold would find less
-    for ends in (Change(1.5, 1.2, 1.8), Change(1.1, 0.9, 1.3)):
+    for ends in (ChangeFromGood(1.5, 1.2, 1.8), ChangeFromGood(1.1, 0.9, 1.3)):
         assert commands(**found, ends=ends) == ["perfgate plan .perfgate/bisect/ends"]
 
 

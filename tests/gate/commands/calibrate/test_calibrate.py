@@ -176,14 +176,14 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     assert "1 h 00 min" in done.stderr  # 4 x the budget of a check
     history = tmp_path / "state/perfgate/history"
     found = json.loads((tmp_path / "out.json").read_text())
-    (entry,) = Sessions(history).of_host(found["host"]["fingerprint"])
-    assert entry.session.id == found["session"]
-    assert entry.session.kind == "calibration"
-    assert entry.session.commit == project.sha()
-    assert entry.learned.setup.command == "sh bench.sh {output}"
-    assert entry.learned.remembered.rounds == 5
-    assert entry.learned.remembered.contrast is not None and entry.learned.remembered.contrast.df == 4
-    assert entry.learned.costs.start is not None and entry.learned.costs.start > 0
+    ((session, learned),) = Sessions(history).of_host(found["host"]["fingerprint"])
+    assert session.id == found["session"]
+    assert session.kind == "calibration"
+    assert session.commit == project.sha()
+    assert learned.setup.command == "sh bench.sh {output}"
+    assert learned.remembered.rounds == 5
+    assert learned.remembered.contrast is not None and learned.remembered.contrast.df == 4
+    assert learned.costs.start is not None and learned.costs.start > 0
     assert (found["history"], found["sessions"]) == (str(history), 1)
     # beside the run of a check, and out of git's sight
     assert (project.top / ".perfgate/calibration/measurements.jsonl").exists()

@@ -8,7 +8,7 @@ import pytest
 
 from gate.cli.main import main
 from gate.commands.init.former import Former, read_former, same
-from gate.commands.init.found import Found, Measured
+from gate.commands.init.found import Found, Proposed
 
 ACTION = """\
       - run: go test -bench='Encode|Decode' ./... | tee output.txt
@@ -81,12 +81,12 @@ def test_a_file_is_named_on_the_command_line(tmp_path: Path, monkeypatch: pytest
 
 
 def test_what_it_measured_is_measured(tmp_path: Path) -> None:
-    of = [Measured("a", ["./b", "-test.bench=."], [], "go"), Measured("c", "cd c && ./b -test.bench=.")]
+    of = [Proposed("a", ["./b", "-test.bench=."], [], "go"), Proposed("c", "cd c && ./b -test.bench=.")]
     taken = same(Found("go", "x", of), read(tmp_path, ACTION))
     assert taken.threshold == "15%"
     assert taken.benchmark.command == ["./b", "-test.bench=Encode|Decode"]
     assert taken.benchmarks[1].command == "cd c && ./b '-test.bench=Encode|Decode'"
-    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make"), read(tmp_path, HYPERFINE))
+    taken = same(Found("make", "x", [Proposed("a", ["./a"])], "make"), read(tmp_path, HYPERFINE))
     assert [(each.name, each.command) for each in taken.benchmarks] == [("app", "./app a.txt"), ("app-2", 'app "b c"')]
     assert taken.build == "make"
 
@@ -106,7 +106,7 @@ hyperfine -w3 --runs=9 -L size 1,2 -P n 1 9 -n 'the small one' './cx a' --comman
 
 def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
     hooked = {"NODE_OPTIONS": "--import=x", "PYTHONPATH": "."}
-    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make", environment=hooked), read(tmp_path, SCRIPT))
+    taken = same(Found("make", "x", [Proposed("a", ["./a"])], "make", environment=hooked), read(tmp_path, SCRIPT))
     assert [(each.name, each.command) for each in taken.benchmarks] == [
         ("cx", "out/cx --ast < /dev/null"),
         ("cx-2", "out/cx -c 'x=1; y=2'"),
@@ -121,12 +121,12 @@ def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
 
 
 TWO = [
-    Measured("trees", "cd trees && ../b -test.bench=.", built=("trees",)),
-    Measured("x-trees", ["./c"], built=("x-trees",)),
-    Measured("y", ["./b"], built=("y",)),
+    Proposed("trees", "cd trees && ../b -test.bench=.", built=("trees",)),
+    Proposed("x-trees", ["./c"], built=("x-trees",)),
+    Proposed("y", ["./b"], built=("y",)),
 ]
-ASV_SUITE = [Measured("asv", "x")]
-TESTS = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests/test_c.py")]
+ASV_SUITE = [Proposed("asv", "x")]
+TESTS = [Proposed("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests/test_c.py")]
 
 
 LOG = "benchstat old.txt new.txt"
@@ -145,7 +145,7 @@ LOG = "benchstat old.txt new.txt"
     ],
 )
 def test_what_it_chose_is_chosen(
-    tmp_path: Path, kind: str, benchmarks: list[Measured], text: str, command: str, count: int
+    tmp_path: Path, kind: str, benchmarks: list[Proposed], text: str, command: str, count: int
 ) -> None:
     build = " ".join(["make", *(each.name for each in benchmarks)])
     taken = same(Found(kind, "x", benchmarks, build), read(tmp_path, text))
@@ -157,4 +157,4 @@ def test_what_it_chose_is_chosen(
 def test_a_folder_of_the_other_gate_is_named(tmp_path: Path) -> None:
     former = read(tmp_path, f"{CODSPEED.splitlines()[0]}\n  with:\n    working-directory: inner\n    run: pnpm bench\n")
     assert former.kind == "npm"
-    assert "--project inner" in same(Found("npm", "x", [Measured("a", ["b"])]), former).notes[0]
+    assert "--project inner" in same(Found("npm", "x", [Proposed("a", ["b"])]), former).notes[0]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Rank, fixed_plan, names_of, suite_plan
+from gate.commands.init.found import Found, Proposed, Rank, fixed_plan, names_of, suite_plan
 from gate.commands.init.init import render
 from gate.commands.init.tree import read_tree
 from gate.config.config_text import read_source
@@ -514,7 +514,7 @@ def absent(monkeypatch: pytest.MonkeyPatch, *tools: str) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, *a, **k: None if name in tools else which(name, *a, **k))
 
 
-def _extra(measured: Measured) -> int:
+def _extra(measured: Proposed) -> int:
     """Lines of a script beyond its first."""
     return measured.command.count("\n") + 1 if isinstance(measured.command, str) and "\n" in measured.command else 0
 

@@ -12,7 +12,7 @@ import pytest
 
 from gate.cli.main import main
 from gate.commands.init.command import KINDS
-from gate.commands.init.found import Found, Measured, Row
+from gate.commands.init.found import Found, Proposed, Row
 from gate.commands.init.init import render, toml_value
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.config_text import read_source
@@ -58,7 +58,7 @@ def test_what_it_says(project: Project) -> None:
 def test_the_table_has_ten_lines_and_leaves_nothing_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [Row(f"thing {n}", f"left out: for reason {n}") for n in range(14)]
     rows += [Row(f"bin {n}", "left out: a fuzz target has no end") for n in range(20)]
-    found = Found("make", "Makefile", [Measured("a", ["true"])], rows=rows)
+    found = Found("make", "Makefile", [Proposed("a", ["true"])], rows=rows)
     monkeypatch.setattr("gate.commands.init.init.choose", lambda *_: found)
     (tmp_path / "README").write_text("")
     code, out, _ = init(tmp_path)
@@ -98,7 +98,7 @@ def test_ignored_data_and_packages_are_shared(project: Project) -> None:
     directory = project({**files, "package.json": "{}", **dict.fromkeys(ignored, "")})
     assert written(directory, code=4).build.share == ["data/", "node_modules/", "bench/corpus/"]
     # one side would measure what the other builds
-    made = Found("make", "x", [Measured("a", ["data/app"])], products=["data/app"])
+    made = Found("make", "x", [Proposed("a", ["data/app"])], products=["data/app"])
     assert "share" not in render(Tree(directory, (), ("data/",), git=True), made)
 
 
@@ -108,7 +108,7 @@ def test_ignored_data_and_packages_are_shared(project: Project) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_survives_hostile_names(tmp_path: Path, kind: str) -> None:
     instrument = {"npm": "values", "pytest-benchmark": "pytest-benchmark", "go": "go"}.get(kind, "spawn")
-    measured = Measured(HOSTILE, [HOSTILE, "\x7f\t\u2028"], [], instrument)
+    measured = Proposed(HOSTILE, [HOSTILE, "\x7f\t\u2028"], [], instrument)
     both = [measured, replace(measured, name="second", command="two\nlines'")]
     found = Found(kind, HOSTILE, both, f"x\n{HOSTILE}", setup=HOSTILE, artifacts=[HOSTILE], share=[HOSTILE])
     text = render(Tree(tmp_path, (), (f"{HOSTILE}/", "data/"), git=True), found)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gate.commands.init.found import Found, Measured, Rank
+from gate.commands.init.found import Found, Proposed, Rank
 from gate.commands.init.long import Shorter
 from gate.commands.init.tree import Tree
 
@@ -16,7 +16,7 @@ def project(tmp_path: Path, text: str, name: str = "bench.py") -> tuple[Found, T
     """Make a script, and what init writes of it first."""
     (tmp_path / name).write_text(text)
     program = "node" if name.endswith(".js") else "python"
-    measured = Measured("bench", [program, name], [], rank=Rank.BENCHMARK)
+    measured = Proposed("bench", [program, name], [], rank=Rank.BENCHMARK)
     return Found("generic", "here", [measured]), Tree(tmp_path, (name,), (), git=True)
 
 

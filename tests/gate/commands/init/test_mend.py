@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.commands.init.found import Amount, Found, Measured, Row
+from gate.commands.init.found import Amount, Found, Proposed, Row
 from gate.commands.init.mend import CHOOSES, by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
@@ -30,7 +30,7 @@ def tree(tmp_path: Path) -> Tree:
 
 def found(command: list[str] | str, instrument: str = "spawn", **fields: Any) -> Found:
     """One benchmark."""
-    return Found(fields.pop("kind", "python"), "here", [Measured("a", command, [], instrument)], **fields)
+    return Found(fields.pop("kind", "python"), "here", [Proposed("a", command, [], instrument)], **fields)
 
 
 def trial(told: str, *, build: bool = False, hint: str = "", **fields: Any) -> Mapping[str, Any]:
@@ -106,7 +106,7 @@ def test_a_command_with_words_of_a_shell_is_not_moved(tmp_path: Path) -> None:
 
 
 def test_a_script_beside_others_that_use_a_library_is_read_by_the_times_that_it_prints(tmp_path: Path) -> None:
-    script = Measured("a", "node b.js >{output}", [], "values", "benchmark_js")
+    script = Proposed("a", "node b.js >{output}", [], "values", "benchmark_js")
     before = Found("npm", "here", [script], environment={"NODE_OPTIONS": "--require x"})
     now, said = cured(tmp_path, before, trial("no benchmark in the output"))
     assert (now.benchmarks[0].command, now.benchmarks[0].form, now.environment) == ("node b.js", "printed", {})
@@ -136,7 +136,7 @@ def test_what_names_no_cure_is_left(tmp_path: Path) -> None:
 
 
 def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
-    two = Found("go", "here", [Measured("a", ["x"], built=("./a",)), Measured("b", ["y"])], "go test -c ./a ./b")
+    two = Found("go", "here", [Proposed("a", ["x"], built=("./a",)), Proposed("b", ["y"])], "go test -c ./a ./b")
     now, _ = cured(tmp_path, two, trial("panic: no database"))
     assert ([each.name for each in now.benchmarks], now.build) == (["b"], "go test -c ./b")
     assert now.rows[0].became == "left out: exit 1" or "panic" in now.rows[0].became
@@ -144,7 +144,7 @@ def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) ->
 
 def test_where_a_script_fails_another_one_is_measured(tmp_path: Path) -> None:
     rows = [Row("script b/second.py", "left out"), Row("script third.py", "left out")]
-    others = (Measured("second", ["python", "b/second.py"]), Measured("third", ["python", "third.py"]))
+    others = (Proposed("second", ["python", "b/second.py"]), Proposed("third", ["python", "third.py"]))
     failed = {**trial("NameError: xrange"), "failure": None}
     now, said = cured(tmp_path, found(["python", "a.py"], rows=rows, instead=others), failed)
     assert ([each.name for each in now.benchmarks], now.instead, said) == (["second"], others[1:], "second instead")

@@ -125,6 +125,18 @@ def test_the_text_and_the_section_are_the_plan(two: str, monkeypatch: pytest.Mon
     assert section(narrow).plan == config
 
 
+def test_a_level_that_adds_nothing_is_left_out() -> None:
+    left_out = set()
+    for seed in range(4):
+        text, found = plan(write(head(), measured("flat", (0.05, 0.0, 0.05), seed=seed)))
+        variance = found["findings"][0]["variance"]
+        nothing = variance["t2"]["execution"] <= 0
+        assert variance["dropped"] == (["execution"] if nothing else [])
+        assert (variance["planned"]["execution"] == 0, "adds nothing" in text) == (nothing, nothing)
+        left_out.add(nothing)
+    assert left_out == {True, False}
+
+
 def test_components_and_costs_are_those_of_the_run() -> None:
     many = measured("parse", PARSE, (40, 8, 10))
     (found,) = plan(write(head(builds=40), many), "--budget", "10h")[1]["findings"]

@@ -17,8 +17,8 @@ from gate.cli.main import main
 from gate.commands.simulate import studies as module
 from gate.commands.simulate.chapters import WIDTH, run
 from gate.commands.simulate.command import Options
-from gate.commands.simulate.draws import NORMAL, TABLE_VII, Source
-from gate.commands.simulate.sections import Ask, Section, Table, as_text
+from gate.commands.simulate.draws import NORMAL, TABLE_VII, CaseDraws
+from gate.commands.simulate.sections import Ask, SimulatedSection, SimulatedTable, as_text
 from gate.commands.simulate.studies import Comparisons, Reports, Results, Rules
 from gate.model import UserError
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD
@@ -78,7 +78,7 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
 
 
 def studies() -> tuple[Comparisons, Reports]:
-    source = Source(TABLE_VII[:2], NORMAL)
+    source = CaseDraws(TABLE_VII[:2], NORMAL)
     return (
         Comparisons(source, Rules(looks=(5,), interval="fieller"), (1.05, 1.05), (0.0, 0.02)),
         Reports(source, Rules(0.02, (4, 12)), (1.0, 1.1)),
@@ -129,11 +129,11 @@ NOTHING = Results({})
 
 
 def test_a_table_that_is_too_wide_becomes_a_list_and_markdown_keeps_cells_in_their_columns() -> None:
-    table = Table(("`case`", "one", "two"), (("first", "1" * 30, "2" * 30),))
-    listed = as_text([Section("T", (table,))], NOTHING, 40).splitlines()[3:]
+    table = SimulatedTable(("`case`", "one", "two"), (("first", "1" * 30, "2" * 30),))
+    listed = as_text([SimulatedSection("T", (table,))], NOTHING, 40).splitlines()[3:]
     assert listed == ["first", f"  one {'1' * 30},", f"    two {'2' * 30}"]
-    table = Table(("case", "one"), (("a|b [c] <d>", "1"),))
-    assert as_markdown(("# Title", "    code"), [Section("S", ("words", table))], NOTHING) == (
+    table = SimulatedTable(("case", "one"), (("a|b [c] <d>", "1"),))
+    assert as_markdown(("# Title", "    code"), [SimulatedSection("S", ("words", table))], NOTHING) == (
         "# Title\n\n    code\n\n## S\n\nwords\n\n| case | one |\n| --- | ---: |\n| a\\|b \\[c\\] &lt;d> | 1 |\n"
     )
 

@@ -12,20 +12,20 @@ import scipy.stats
 from benchmarks.evidence.other_tools import RULES, Rivals, Values, mann_whitney, over_builds, pooled_welch, rivals
 from benchmarks.evidence.sources import Varied
 from benchmarks.evidence.turns import Turns
-from gate.commands.simulate.draws import NORMAL, SHAPES, Components, Draws, Shape, Source
+from gate.commands.simulate.draws import NORMAL, SHAPES, CaseDraws, CaseNoise, Draws, Shape
 from gate.commands.simulate.studies import VERDICTS, Comparisons, Reports, Rules, decided, policy_of
 from gate.decide.report import decide
 from gate.model import Finding
 
-NOISY = Components("noisy", 0.02, 0.0, 0.02, executions=2, iterations=2)
+NOISY = CaseNoise("noisy", 0.02, 0.0, 0.02, executions=2, iterations=2)
 LOOKS = (4, 6, 8, 12)
 
 
 @pytest.mark.parametrize(
     ("source", "rules"),
     [
-        (Source((NOISY,) * 6), Rules(0.02, LOOKS)),
-        (Source((NOISY,) * 6), Rules(0.02, LOOKS, show="not-worse")),
+        (CaseDraws((NOISY,) * 6), Rules(0.02, LOOKS)),
+        (CaseDraws((NOISY,) * 6), Rules(0.02, LOOKS, show="not-worse")),
         (Varied((NOISY,) * 6, memory=8), Rules(0.0, (3, 4, 5), "fieller-moderated")),
         (Turns(active=0.02, wall=0.03), Rules(0.02, LOOKS)),
     ],
@@ -38,16 +38,15 @@ def test_verdicts_are_those_of_the_report(source: Draws, rules: Rules) -> None:
         evidence = source.evidence(np.random.default_rng(seed), rules.looks[-1], rules.looks, ratios)
         report = decide(evidence, policy_of(rules))
         found = decided(evidence, rules)
-        assert [one.verdict for one in found] == [finding.verdict for finding in report.findings]
-        assert [one.rounds for one in found] == [rules.looks[each.decided_at.look - 1] for each in report.findings]
-        for one, finding in zip(found, report.findings, strict=True):
-            assert one.not_worse == (finding.not_worse and finding.verdict != "regression")
-        seen |= {one.verdict for one in found}
+        assert [verdict for _, verdict in found] == [finding.verdict for finding in report.findings]
+        assert [one.look + 1 for one, _ in found] == [each.decided_at.look for each in report.findings]
+        assert [one.position.not_worse for one, _ in found] == [each.not_worse for each in report.findings]
+        seen |= {verdict for _, verdict in found}
     assert {"regression", "improvement"} <= seen
 
 
 def test_reports_add_up() -> None:
-    study = Reports(Source((NOISY,) * 3), Rules(0.02, (4, 6)), (1.0, 1.0, 2.0))
+    study = Reports(CaseDraws((NOISY,) * 3), Rules(0.02, (4, 6)), (1.0, 1.0, 2.0))
     one, two = (study.run(np.random.default_rng(seed), 10) for seed in (1, 2))
     both = one + two
     assert (both.reports, both.failed) == (20, one.failed + two.failed)
@@ -67,7 +66,7 @@ def findings(source: Draws, rules: Rules, seed: int, n: int, ratios: tuple[float
 
 def test_comparisons_are_counted_as_one_by_one() -> None:
     rules, ratios = Rules(looks=(3,), interval="fieller", family="none", min_builds=2), (1.1, 1.1)
-    study = Comparisons(Source((NOISY,) * 2), rules, ratios, (0.0, 0.02))
+    study = Comparisons(CaseDraws((NOISY,) * 2), rules, ratios, (0.0, 0.02))
     counts = study.run(np.random.default_rng(4), 60)
     limits: Any = [
         [(f.ratio.low, f.ratio.high) for f in report] for report in findings(study.source, rules, 4, 60, ratios)
@@ -80,14 +79,17 @@ def test_comparisons_are_counted_as_one_by_one() -> None:
 
 
 def test_what_has_no_bounds_holds_the_truth_and_of_several_the_first_may_be_counted_alone() -> None:
-    few, source = Rules(looks=(2,), interval="fieller", min_builds=2), Source((Components("wild", 0.8, 0.0, 0.0),) * 2)
+    few, source = (
+        Rules(looks=(2,), interval="fieller", min_builds=2),
+        CaseDraws((CaseNoise("wild", 0.8, 0.0, 0.0),) * 2),
+    )
     counts = Comparisons(source, few, (1.0, 1.0), counted=1).run(np.random.default_rng(1), 40)
     assert counts.comparisons.tolist() == [40]
     assert counts.bounded[0] < 20 and counts.coverage > 0.9
 
 
 def test_quantiles_and_views_are_findings_of_their_own() -> None:
-    case = Components("service", 0.02, 0.02, 0.3, executions=5, iterations=20)
+    case = CaseNoise("service", 0.02, 0.02, 0.3, executions=5, iterations=20)
     rules = Rules(looks=(3,), statistics=("p50", "p90"))
     assert len(Comparisons(Values(case), rules, (1.0,)).run(np.random.default_rng(1), 2).comparisons) == 2
     of_views = Comparisons(Turns(active=0.001, wall=0.5), Rules(looks=(6,)), (1.05,)).run(np.random.default_rng(1), 5)
@@ -124,7 +126,7 @@ def test_other_rules_call_what_they_call_one_by_one() -> None:
         ]
     assert counts.slower[1].tolist() == expected.tolist()
     assert (counts.different >= counts.failing).all()
-    long = rivals(Components("long", 0, 0, 0.1, 100, 100), 0.0)
+    long = rivals(CaseNoise("long", 0, 0, 0.1, 100, 100), 0.0)
     assert long.components.executions * long.components.iterations == 2000
 
 
@@ -132,7 +134,7 @@ def test_other_rules_call_what_they_call_one_by_one() -> None:
 
 
 Array = npt.NDArray[np.float64]
-LOUD = Components("noisy", 0.05, 0.1, 0.2, executions=4, iterations=5)
+LOUD = CaseNoise("noisy", 0.05, 0.1, 0.2, executions=4, iterations=5)
 
 
 def drawn(source: Draws, ratios: tuple[float, ...], rounds: int = 40_000) -> list[tuple[Array, Array]]:
@@ -155,7 +157,7 @@ def test_build_effects_have_mean_0_and_sd_1_and_those_called_skewed_skewness_1()
 
 @pytest.mark.parametrize("shape", [NORMAL, Shape("skewed")], ids=lambda shape: shape.name)
 def test_build_means_have_the_variance_of_all_levels(shape: Shape) -> None:
-    [(base, head)] = drawn(Source((LOUD,), shape), (1.5,))
+    [(base, head)] = drawn(CaseDraws((LOUD,), shape), (1.5,))
     # 0.05^2 + 0.1^2/4 + 0.2^2/20
     assert base.var() == pytest.approx(0.007, rel=0.03)
     assert head.var() == pytest.approx(1.5**2 * 0.007, rel=0.03)
@@ -166,14 +168,14 @@ def test_build_means_have_the_variance_of_all_levels(shape: Shape) -> None:
 
 
 def test_what_a_round_shares() -> None:
-    drifting = Components("drifting", 0.1, 0.0, 0.0, drift=0.1)
+    drifting = CaseNoise("drifting", 0.1, 0.0, 0.0, drift=0.1)
     [(base, head)] = drawn(Varied((drifting,), noise=4.0), (1.0,))
     assert np.corrcoef(base, head)[0, 1] == pytest.approx(1 / 5, abs=0.02)
     assert base.var() == pytest.approx(0.05, rel=0.03)
-    [(base, head)] = drawn(Varied((Components("layouts", 0.1, 0.0, 0.0),), correlation=0.9), (1.0,))
+    [(base, head)] = drawn(Varied((CaseNoise("layouts", 0.1, 0.0, 0.0),), correlation=0.9), (1.0,))
     assert np.corrcoef(base, head)[0, 1] == pytest.approx(0.9, abs=0.01)
     assert base.var() == pytest.approx(0.01, rel=0.03)
-    [(base, head)] = drawn(Varied((Components("uneven", 0.0, 0.0, 0.0),), uneven=0.05), (1.0,))
+    [(base, head)] = drawn(Varied((CaseNoise("uneven", 0.0, 0.0, 0.0),), uneven=0.05), (1.0,))
     assert (base.std(), head.std()) == pytest.approx((0, 0.05), rel=0.03)
     # one noisy case is the first
     found = drawn(Varied((LOUD,) * 3, NORMAL, 4.0, one_noisy=True), (1.0,) * 3)
@@ -182,7 +184,7 @@ def test_what_a_round_shares() -> None:
 
 @pytest.mark.parametrize(("shape", "drift"), [(NORMAL, 0.0), (Shape("bimodal", 0.5), 0.1)], ids=["normal", "bimodal"])
 def test_a_memory_is_right_on_the_average(shape: Shape, drift: float) -> None:
-    component = Components("x", 0.1, 0.0, 0.0, drift=drift)
+    component = CaseNoise("x", 0.1, 0.0, 0.0, drift=drift)
     source = Varied((component,) * 20_000, shape, noise=4.0, memory=6)
     run = source.evidence(np.random.default_rng(2), 2, (), (1.0,) * 20_000).run
     assert run is not None and run.memory is not None and run.config is None

@@ -16,7 +16,7 @@ from gate.model import Build, Failure, Side
 from harness.build.builder import TreeBuilder
 from harness.host.fitness.checks import Check
 from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
-from harness.process.execute import Command, Outcome
+from harness.process.execute import Command, ProcessEnd
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -175,7 +175,7 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
     passed = [0.0]
     run = BoundedExecutor.run
 
-    def skipping(self: BoundedExecutor, command: Command, *more: Any) -> Outcome:
+    def skipping(self: BoundedExecutor, command: Command, *more: Any) -> ProcessEnd:
         if "sleep" not in (command.argv if command.launch is None else command.launch.sides[0].argv):
             return run(self, command, *more)
         passed[0] += self._budget.left

@@ -14,7 +14,7 @@ from gate.config.parse import parse
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
-from gate.github.untrusted.read import Limits, Seen, read_untrusted
+from gate.github.untrusted.read import ArtifactLimits, ArtifactTotals, read_untrusted
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
 from gate.model.records import Choice, How
@@ -192,33 +192,41 @@ def test_what_is_too_much_is_refused_before_it_is_read(data: Callable[[], bytes]
 @pytest.mark.parametrize(
     ("limits", "lines", "why"),
     [
-        (Limits(values=7), [execution(build=i) for i in range(4)], "line 4: there are more than 7 values"),
-        (Limits(benchmarks=2), [execution(f"b{i}") for i in range(3)], "line 3: there are more than 2 benchmarks"),
+        (ArtifactLimits(values=7), [execution(build=i) for i in range(4)], "line 4: there are more than 7 values"),
         (
-            Limits(cases=2),
+            ArtifactLimits(benchmarks=2),
+            [execution(f"b{i}") for i in range(3)],
+            "line 3: there are more than 2 benchmarks",
+        ),
+        (
+            ArtifactLimits(cases=2),
             [execution(factors={"x": i}) for i in range(3)],
             "line 3: there are more than 2 benchmarks with",
         ),
-        (Limits(looks=2), [{"type": "look", "look": i} for i in (1, 2, 2, 3)], "line 4: there are more than 2 looks"),
-        (Limits(runs=2), [RUN] * 3, "line 3: there are more than 2 run lines"),
+        (
+            ArtifactLimits(looks=2),
+            [{"type": "look", "look": i} for i in (1, 2, 2, 3)],
+            "line 4: there are more than 2 looks",
+        ),
+        (ArtifactLimits(runs=2), [RUN] * 3, "line 3: there are more than 2 run lines"),
     ],
     ids=["values", "benchmarks", "cases", "looks", "runs"],
 )
-def test_counts_are_limited(limits: Limits, lines: list[dict[str, Any]], why: str) -> None:
+def test_counts_are_limited(limits: ArtifactLimits, lines: list[dict[str, Any]], why: str) -> None:
     with pytest.raises(UserError, match=why):
         read_untrusted(written(lines), limits)
     read_untrusted(written(lines[:-1]), limits)
 
 
 def test_all_files_of_a_gate_share_the_limits() -> None:
-    file, seen = written([execution()]), Seen()
+    file, seen = written([execution()]), ArtifactTotals()
     for name in ("the artifact one", "the artifact two"):
-        assert read_untrusted(file, Limits(values=5), seen, name)[0].path == name
+        assert read_untrusted(file, ArtifactLimits(values=5), seen, name)[0].path == name
     with pytest.raises(UserError, match=r"^the artifact three: line 1: there are more than 5 values"):
-        read_untrusted(file, Limits(values=5), seen, "the artifact three")
+        read_untrusted(file, ArtifactLimits(values=5), seen, "the artifact three")
     size = len(file)
     with pytest.raises(UserError, match="is larger than"):
-        read_untrusted(file, Limits(bytes=3 * size), seen)
+        read_untrusted(file, ArtifactLimits(bytes=3 * size), seen)
 
 
 # --- what is left of it -----------------------------------------------------------------------------------------------

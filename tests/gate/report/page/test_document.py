@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gate.decide.importance import ordered
 from gate.explain.explain import explain
-from gate.model import Case, Commit, Counts, Finding, IntervalKind, QuantileCurve, QuantileEffect, Report
+from gate.model import Case, Commit, Finding, IntervalKind, LevelCounts, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
 from gate.model.profile import Frame
 from gate.plots.picture import room
@@ -135,7 +135,7 @@ def test_the_levels_say_their_shares_in_a_value_and_in_the_mean() -> None:
 
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
     part, whole = (
-        examples.side(0.1, counts=Counts(session=1, build=n, execution=2 * n, iteration=8 * n)) for n in (2, 3)
+        examples.side(0.1, counts=LevelCounts(session=1, build=n, execution=2 * n, iteration=8 * n)) for n in (2, 3)
     )
 
     def used(base: Any, head: Any, look: int, looks: int) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gate.model.study import Check, Diagnostics, Factor
+from gate.model.study import Diagnostics, Factor, ModelCheck
 from gate.stats.design.coding import coded
 from gate.stats.design.linear import diagnostics
 from gate.stats.rounding import Array
@@ -44,7 +44,7 @@ def factorial(k: int, replicates: int) -> Codes:
     return np.tile(np.array(list(product((0, 1), repeat=k))), (replicates, 1))
 
 
-def check(of: Diagnostics, name: str) -> Check:
+def check(of: Diagnostics, name: str) -> ModelCheck:
     return next(each for each in of.checks if each.name == name)
 
 

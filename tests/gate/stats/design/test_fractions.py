@@ -95,7 +95,7 @@ def test_orthogonal_designs() -> None:
     # a factor of three settings can hold one of two
     three = np.array([[0, 0], [1, 0], [2, 1]])
     found = aliases(three, [3, 2], coded(three, [3, 2], 2), 2)
-    assert found[0,].full == ((1,), (0, 1))
+    assert found[0,][0] == ((1,), (0, 1))
 
 
 # --- Lenth's method

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from gate.model.study import OneWay, PairwiseDifference, Spread
+from gate.model.study import OneWay, PairwiseDifference, SpreadTest
 from gate.stats.design.one_way import one_ways, percents, rank_tests, spreads, statistic
 from tests.support.samples import there
 from tests.support.units_frame import TENSION, UNBALANCED, WOOL, about, factors, frame, warpbreaks
@@ -184,7 +184,9 @@ def test_words_of_odd_cases(x: list[float], y: list[float], words: str) -> None:
 # --- tests by ranks, and of variances ---------------------------------------------------------------------------------
 
 
-def of(found: list[Spread], factor: str, **at: str | int | float) -> tuple[float | None, float | None, float | None]:
+def of(
+    found: list[SpreadTest], factor: str, **at: str | int | float
+) -> tuple[float | None, float | None, float | None]:
     (spread,) = [each for each in found if each.factor == factor and each.at == at]
     return spread.ratio, spread.f_p, spread.levene_p
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from gate.commands.study.analysis import Method, analyse
-from gate.commands.study.observations import Abridgement, Observed, Wanted, observations
+from gate.commands.study.observations import Abridgement, Observed, Observing, observations
 from gate.commands.study.tables import linear
 from gate.model import UserError
 from gate.model.study import Factor, LinearModel, Response, Scale
@@ -21,7 +21,7 @@ TAUS = (0.1, 0.5, 0.9, 0.99)
 
 
 def analysed(lines: list[dict[str, Any]], *abridgements: Abridgement, order: int = 2) -> Response:
-    wanted = Wanted(scale="value", declared=(), order={"load": ("idle", "busy")})
+    wanted = Observing(scale="value", declared=(), order={"load": ("idle", "busy")})
     observed = observations(designs.records(lines), "time", wanted)
     method = Method(order=order, taus=TAUS, confidence=0.95, iid=False, seed=1, abridgements=abridgements)
     return analyse(observed, method)
@@ -247,7 +247,7 @@ def observed(
     declared: tuple[Factor, ...] = (),
     order: dict[str, tuple[str, ...]] | None = None,
 ) -> Observed:
-    wanted = Wanted(scale=scale, declared=declared, order=order or {})
+    wanted = Observing(scale=scale, declared=declared, order=order or {})
     return observations(designs.records(lines), "time", wanted)
 
 

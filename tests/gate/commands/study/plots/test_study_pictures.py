@@ -15,8 +15,8 @@ from gate.commands.study.plots.intervals import means_by_metric, one_way, sample
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.of_values import boots, boxes, histogram, residuals, series, spreads, violins
 from gate.commands.study.plots.styles import TreatmentValues, apart, labels, ordered, shortened
-from gate.model.study import Check, Dependence, Factor, MeanInterval, Response, Setting
-from gate.plots.panels import Array, Look, marks_between, places
+from gate.model.study import Dependence, Factor, MeanInterval, ModelCheck, Response, Setting
+from gate.plots.panels import Array, PlotStyle, marks_between, places
 from gate.plots.picture import LETTERS, SETTINGS, Picture, Sheet, room
 from gate.plots.scales import Tick
 from gate.stats.design.claims import lenth
@@ -96,7 +96,7 @@ def units_of(factor: Factor) -> dict[Setting, Array]:
 
 
 def dependence(words: str) -> Dependence:
-    check = Check(name="session", statistic=1.0, df=[1.0, 10.0], p=0.41, holds=True, words=words)
+    check = ModelCheck(name="session", statistic=1.0, df=[1.0, 10.0], p=0.41, holds=True, words=words)
     return Dependence(level="session", units=3, check=check, share=0.01)
 
 
@@ -236,7 +236,7 @@ def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None
 
 
 def test_looks_are_all_different_and_the_first_are_the_sides() -> None:
-    looks = [Look(k) for k in range(SETTINGS * 8)]
+    looks = [PlotStyle(k) for k in range(SETTINGS * 8)]
     assert len({(look.colour, look.shape) for look in looks}) == len(looks)
     assert len({look.shape for look in looks[:SETTINGS]}) == SETTINGS
     assert len({look.lines("line") for look in looks[:SETTINGS]}) == SETTINGS
