@@ -14,6 +14,7 @@ from gate.model.records import FIRST_PARENT, How, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.units import agree
+from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
 from harness.errors import SourceError
 from harness.source import fetching
@@ -21,7 +22,6 @@ from harness.source.git import Access, git_of, persisted_token
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")
-_NAMED = 3
 _NAME = 80
 _KNOWN = ("merge_group", "push", "schedule")
 """Events of which it is known what a checkout is compared with."""
@@ -140,8 +140,7 @@ def checkout_warnings(
 
 
 def _named(files: Sequence[str]) -> str:
-    shown = ", ".join(clip(visible(name), _NAME) for name in files[:_NAMED])
-    return f"{shown} and {len(files) - _NAMED} more" if len(files) > _NAMED else shown
+    return listed([clip(visible(name), _NAME) for name in files])
 
 
 def name_default_branch(event: Event, directory: Path) -> None:

@@ -250,11 +250,10 @@ def _machine(segment: Segment, trend: Trend) -> str:
     link = trend.chain.links[segment.first]
     shown = [
         f"{visible(name)} {' → '.join(clip(visible('none' if v is None else str(v)), _FACT) for v in values)}"
-        for name, *values in segment.changed[:_FACTS]
+        for name, *values in segment.changed
     ]
-    facts = ", ".join(shown) or "other facts"
-    more = f" and {len(segment.changed) - _FACTS} more" if len(segment.changed) > _FACTS else ""
-    return f"From {_commit(link.commit)} ({_day(link.committed)}) on another machine: {facts}{more}."
+    facts = listed(shown, _FACTS) or "other facts"
+    return f"From {_commit(link.commit)} ({_day(link.committed)}) on another machine: {facts}."
 
 
 def _notes(trend: Trend) -> Iterator[str]:
