@@ -21,6 +21,7 @@ from gate.codes import Exit
 from gate.model import UserError
 from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Proof, Spread
 from gate.stats.levels import BEYOND, EXPECTED
+from gate.units import when
 
 
 def proof_of(records: Iterable[HistoryRecord]) -> Proof | None:
@@ -83,15 +84,6 @@ def is_name(path: str) -> bool:
 def is_sha(text: str | None) -> bool:
     """Return whether a text is the whole sha of a commit."""
     return re.fullmatch(_SHA, text or "") is not None
-
-
-def when(text: str | None) -> datetime | None:
-    """Read a date of a record, in UTC; None: there is none, or it is no date."""
-    try:
-        found = datetime.fromisoformat(text or "")
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 _OF_RATIO, _OF_VALUE, _OF_VARIANCE, _OF_SPREAD = 9, 9, 6, 4

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gate.checkout import top_of, tracked_link
 from gate.codes import Exit
-from gate.github.event import Event, on_default_branch
+from gate.github.event import Event, is_sha, on_default_branch
 from gate.model.records import FIRST_PARENT, How, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
@@ -49,7 +49,7 @@ def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, 
             f"input working-directory leads through {os.path.relpath(link, workspace)}, a link that git tracks (to "
             f"{link.readlink()}): name the folder itself"
         )
-    if base and head and _is_sha(base) and _is_sha(head):
+    if base and head and is_sha(base) and is_sha(head):
         return
     top = top_of(directory.resolve())
     while top is not None and top.parent.is_relative_to(workspace):
@@ -169,7 +169,7 @@ def _given(clone: fetching.Clone, ref: str, side: str) -> str | None:
 
 
 def _fetched(clone: fetching.Clone, ref: str) -> str | None:
-    if _is_sha(ref):
+    if is_sha(ref):
         clone.bring(ref)
         return clone.find(ref)
     start = min((ref.find(mark) for mark in "~^@" if mark in ref), default=len(ref))
@@ -185,10 +185,6 @@ def _fetched(clone: fetching.Clone, ref: str) -> str | None:
         if tip is not None:
             return clone.find_deeper(full + further, tip) if further else tip
     return None
-
-
-def _is_sha(text: str) -> bool:
-    return len(text) in (40, 64) and set(text) <= set("0123456789abcdef")
 
 
 # --- by event ---------------------------------------------------------------------------------------------------------

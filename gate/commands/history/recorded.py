@@ -20,9 +20,9 @@ from gate.report.formats.csv import cell
 from gate.report.outputs import deliver
 from gate.run.memory import here, opened
 from gate.stats.ratio import t_quantile
-from gate.store.history_records import Added, Reading, encode, proof_of, when
+from gate.store.history_records import Added, Reading, encode, proof_of
 from gate.store.recording import commits_of, descends, describe, record_of
-from gate.units import agree, plural
+from gate.units import agree, plural, when
 from gate.writing import phrases
 from gate.writing.plain import visible
 
