@@ -25,10 +25,9 @@ from gate.model.history import CaseNights, CreepRun
 from gate.planning.deciding import next_plan
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
-from gate.run.project import Project, config_at, project_of, remember_outputs
+from gate.run.project import Project, checkout, config_at, project_of, remember_outputs
 from gate.store.memory import HistoryError, Session, Sessions
 from harness.source.base_and_head import default_tip, pinned
-from harness.source.repository import find_repository
 
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
 
@@ -47,8 +46,7 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
         raise UserError("does not go with --creep, whose base is the pin: `--set creep.against=REF`", option="base")
     if rules.rules in ("base", "head"):
         raise UserError(f"{rules.rules}: with --creep the rules are those of the default branch", option="rules")
-    repository = find_repository(Path.cwd())
-    try:
+    with checkout() as repository:
         remember_outputs(repository, outputs)
         tip = default_tip(repository, os.environ)
         file = rules.config or (Path(rules.rules) if rules.rules else None)
@@ -65,8 +63,6 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
             raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
         pin, sources = pinned(repository, tip, options.head, creep.against, creep.tags)
         yield _as_creep(replace(project_of(repository, sources, rules, given=text), pin=pin))
-    finally:
-        repository.store.work.close()
 
 
 def _as_creep(project: Project) -> Project:

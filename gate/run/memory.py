@@ -5,7 +5,6 @@ A history that cannot be used never fails a check: it becomes a warning.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,6 +34,7 @@ from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.ref import RefStore
 from harness.errors import SourceError
+from harness.source.base_and_head import default_branch
 from harness.source.git import Access, Git, authorised, git_of
 from harness.source.repository import Repository
 
@@ -47,7 +47,7 @@ def control_warnings(history: Path | None) -> list[AnyWarning]:
 
     history: of the option.
     """
-    with contextlib.suppress(UserError, SourceError):
+    with suppress(UserError, SourceError):
         proof = proof_of(opened(None if history is None else str(history)).read().records)
         if proof is not None and proof.since is not None:
             return [Said(f"{proof.sentence()}, {proof.warning()}", "controls-alarm", "first")]
@@ -74,7 +74,7 @@ def project_name(repository: Repository) -> str:
     if url:
         # without the user's name and password, and alike for https and ssh
         host, path = "", url.rpartition("@")[2]
-        with contextlib.suppress(ValueError):
+        with suppress(ValueError):
             if "://" in url:
                 parts = urlsplit(url)
                 host, path = parts.hostname or "", parts.path
@@ -237,11 +237,10 @@ def on_default_branch(project: Project) -> bool:
     git, head = project.repository.git, project.sources.head.commit
     if head.dirty or head.sha is None:
         return False
-    pointer = git.maybe("symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD")
-    names = [pointer] if pointer else ["origin/main", "origin/master", "main", "master"]
-    for name in names:
-        if git.maybe("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is not None:
-            return git.attempt("merge-base", "--is-ancestor", head.sha, name).status == 0
+    with suppress(SourceError):  # none is known
+        return (
+            git.attempt("merge-base", "--is-ancestor", head.sha, default_branch(project.repository, {})[0]).status == 0
+        )
     return False
 
 
