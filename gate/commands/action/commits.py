@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gate.checkout import top_of, tracked_link
+from gate.checkout import is_sha, top_of, tracked_link
 from gate.codes import Exit
-from gate.github.event import Event, is_sha, on_default_branch
+from gate.github.event import Event, on_default_branch
 from gate.model.records import FIRST_PARENT, How, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said

@@ -10,9 +10,10 @@ from typing import Literal
 
 import msgspec
 
+from gate.checkout import is_sha
 from gate.github.client import Forge, Label, PullFacts
 from gate.github.comment import Comment, User
-from gate.github.event import Event, IssuePayload, Pull, PullPayload, RepositoryPayload, decode_event, is_sha
+from gate.github.event import Event, IssuePayload, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
 from gate.units import when
 

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from gate import model
+from gate.checkout import is_sha
 from gate.config.rules import benchmark_rules, better_of, most_builds
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config
 from gate.directions import direction
 from gate.evidence.lines import Located
 from gate.evidence.runs import files_of
-from gate.github.event import is_sha
 from gate.model.case import CaseId, canonical
 from gate.model.profile import Profile, Unprofiled
 from gate.model.sameness import MOST_NAMED, Unproved
