@@ -19,7 +19,7 @@ from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.decide.report import decide_by
-from gate.evidence.lines import Inputs, Located
+from gate.evidence.lines import Inputs, of_this_run
 from gate.model import Record, Run, UserError
 from gate.model.history import CaseNights, CreepRun
 from gate.planning.deciding import next_plan
@@ -118,12 +118,11 @@ def append_night(
     why = barred(os.environ)
     if why is not None or not allowed:
         return [f"this night is not remembered: {why or 'this workflow may not write the history'}"]
-    located = [Located(record, "this run", number) for number, record in enumerate(records, 1)]
     policy = policy_at(run, project.settings.rules)
     # its run line without the nights before: what this one shows by itself
-    alone = Located(msgspec.structs.replace(run, creep=None), "this run", 1)
-    own = [alone if isinstance(each.record, Run) else each for each in located]
-    found = decide_by(Inputs(own, [], []), policy, RulesOptions(), next_plan).report.findings
+    alone = msgspec.structs.replace(run, creep=None)
+    own = Inputs(of_this_run(alone if isinstance(record, Run) else record for record in records), [], [])
+    found = decide_by(own, policy, RulesOptions(), next_plan).report.findings
     cases = [
         CaseNights(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,

@@ -18,7 +18,7 @@ from gate.cli.groups import RulesOptions
 from gate.decide.estimates import asked_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
-from gate.evidence.lines import Located
+from gate.evidence.lines import of_this_run
 from gate.evidence.sameness import are_two_programs
 from gate.github.event import may_write_history, read_event
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
@@ -210,7 +210,7 @@ def append_check(
         if not any(entry.session.kind == "calibration" for entry in known) or not on_default_branch(project):
             return []
         config = project.settings.rules
-        evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
+        evidence = gather(of_this_run(records), config)
         first = evidence.looks[0] if evidence.looks else None
         cases = [
             msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))

@@ -20,6 +20,7 @@ from gate.model import UserError
 from gate.plots.panels import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis, change_ticks
+from gate.report.json import text_of
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
 from gate.stats.rounding import Array, Ints
@@ -125,7 +126,7 @@ def as_json(trend: Trend) -> str:
             "problems": trend.problems,
         },
     }  # fmt: skip
-    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
+    return text_of(found)
 
 
 def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
