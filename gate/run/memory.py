@@ -33,6 +33,7 @@ from gate.store.history_records import FolderStore, proof_of
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.ref import RefStore
+from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.source.base_and_head import default_branch
 from harness.source.git import Access, Git, authorised, git_of
@@ -83,7 +84,8 @@ def project_name(repository: Repository) -> str:
             else:
                 path = str((repository.top / url).resolve())
         name = f"{host.lower()}/{path.strip('/').removesuffix('.git').rstrip('/')}"
-    return name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}"
+    # a path need not be text
+    return visible(name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}")
 
 
 # --- before measuring -------------------------------------------------------------------------------------------------

@@ -143,6 +143,12 @@ def test_what_the_file_says_counts_only_of_a_living_process(tmp_path: Path, cont
     assert str(held.value) == f"a process that did not register as perfgate holds {path}"
 
 
+def test_a_folder_whose_name_is_no_text_is_measured_in(tmp_path: Path) -> None:
+    claim = Claim.own("perfgate check", "run-8", tmp_path / "caf\udce9", tmp_path / "caf\udce9" / ".perfgate")
+    with host_lock(claim, tmp_path / "lock", wait=0, waiting=print):
+        assert json.loads((tmp_path / "lock").read_text())["directory"] == f"{tmp_path}/caf\\xe9"
+
+
 def test_what_a_holder_wrote_is_shown_with_care_and_where_the_lock_is() -> None:
     shown = str(Claim(7, "ann", None, "now\x1b[31m", "evil\n" + "x" * 500, "\x07", "/a\x1b[31m\n", "/"))
     assert shown.isprintable()
