@@ -151,7 +151,7 @@ def budget_warnings(
     one, two = (expected_time(rounds[:count], past, config, run) for count in (1, 2))
     fits = 0
     if one is not None and two is not None and one <= room:
-        fits = 1 + math.floor((room - one) / (two - one)) if needed > 1 else 1
+        fits = 1 + math.floor((room - one) / (two - one))
     return [BudgetHoldsFew(fits, needed, seconds, budget, float(budget_of(seconds)))]
 
 
