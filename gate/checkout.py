@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -67,8 +68,15 @@ _SETTINGS = (
     "i18n.commitEncoding=UTF-8",
     "i18n.logOutputEncoding=UTF-8",
 )
+SHA = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
+"""Written of a whole commit id."""
 _LONGEST = 40
 _MOST_TEXT = 1_000_000
+
+
+def is_sha(text: str | None) -> bool:
+    """Return whether a text is a whole commit id."""
+    return re.fullmatch(SHA, text or "") is not None
 
 
 def top_of(directory: Path) -> Path | None:

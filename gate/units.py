@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 ERROR_RATE = "error_rate"
 """The metric of an imported load test that is the share of its requests that failed."""
@@ -308,6 +311,17 @@ def plural(count: int, noun: str) -> str:
 def agree(count: int, one: str, more: str) -> str:
     """Choose the verb of a count: "is" of 1, "are" of 0 and of 2."""
     return one if count == 1 else more
+
+
+def when(text: str | None) -> datetime | None:
+    """Read a date and time, in UTC, as which one without a zone is taken; None: it is none."""
+    from datetime import UTC, datetime  # late: `--version` needs none
+
+    try:
+        found = datetime.fromisoformat(text or "")
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def nominal_gib(memory: int) -> float:

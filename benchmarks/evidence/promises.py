@@ -91,7 +91,7 @@ def draft(found: Sequence[Promise], reports: int) -> SimulatedSection:
 
 def covered(k: int) -> Callable[[ComparisonCounts], float]:
     """Return what takes the coverage of the finding of one number."""
-    return lambda counts: counts.coverage_of_each[k]
+    return lambda counts: float(counts.covered[k] / counts.comparisons[k])
 
 
 def percent_of(value: Callable[[C], float], digits: int = 1) -> Callable[[C], str]:

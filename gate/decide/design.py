@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Literal
 
 import msgspec
@@ -41,7 +40,7 @@ from gate.stats.prior import remembered_correlation
 from gate.stats.ratio import Method, Ratio, Rounds, Tail
 from gate.stats.sequential import Spending, spending
 from gate.stats.shared_variance import FEWEST_BUILDS, FEWEST_CASES
-from gate.units import to_base
+from gate.units import to_base, when
 
 _SHARPER = 2.0
 """How many times as sharp a view must be for the larger share of the error."""
@@ -300,9 +299,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     layouts = evidence.layouts
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
     method, shares = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
-    now = datetime.datetime.now(tz=datetime.UTC)
-    with suppress(ValueError):
-        now = datetime.datetime.fromisoformat((run.created if run else None) or "")
+    now = when(run.created if run else None) or datetime.datetime.now(tz=datetime.UTC)
     return Design(
         policy=policy,
         interval=bootstrap or "fieller",
@@ -321,7 +318,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         bound=evidence.bound,
         seed=(run.seed if run else None) or 0,
         memory=memory,
-        now=now if now.tzinfo else now.replace(tzinfo=datetime.UTC),
+        now=now,
     )
 
 

@@ -57,7 +57,7 @@ from gate.evidence.records import MEASUREMENTS
 from gate.model import Accepted, DecidedAt, Execution, Same, UserError, Verdict, outcomes
 from gate.model.evidence import Evidence
 from gate.model.names import REPORT_SCHEMA, ReportVerdict
-from gate.model.report import Family, Finding, Identical, Limit, NextPlan, Report, View
+from gate.model.report import Family, Finding, Identical, Limit, NextPlan, Report, View, failing
 from gate.model.warnings.measured import SelectedOnly
 from gate.model.warnings.setup import NothingToCompare
 from gate.writing.phrases import none_of
@@ -193,13 +193,11 @@ def _report_verdict(
 ) -> ReportVerdict:
     if any(f.verdict == "regression" for f in findings):
         return "regression"
-    allowed = {name for each in missing_allowed(evidence.failures, policy) for name in each.benchmarks}
-    # a whole shard or session that is missing is no matter of policy
-    counted = [f for f in evidence.failures if f.kind != "missing" or f.benchmark not in allowed]
-    if why is not None and not counted:
+    failures = failing(evidence.failures, missing_allowed(evidence.failures, policy))
+    if why is not None and not failures:
         # what was measured is head alone, with or without itself as base
         return "pass" if (evidence.cases if why.itself else evidence.new) else "error"
-    if counted or not findings:
+    if failures or not findings:
         return "error"
     if any(f.verdict == "inconclusive" for f in findings):
         return "inconclusive"

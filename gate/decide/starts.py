@@ -20,7 +20,7 @@ from gate.config.types import Builds, Config
 from gate.decide.estimates import subjects_of
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
-from gate.evidence.lines import Located
+from gate.evidence.lines import of_this_run
 from gate.model import SIDES, Build, Execution, Record, Run, Turn, UserError
 from gate.model.case import quantile_of
 from gate.stats.centers import first_round_noise, needed_values
@@ -160,9 +160,8 @@ def fewest_of(config: Config, name: str) -> int:
 
 def _noise(first: Iterable[Record], run: Run, policy: Policy) -> dict[str, float]:
     """Return the largest noise of each benchmark's questions, each by the view that settles it, over its threshold."""
-    located = [Located(record, "this run", number) for number, record in enumerate([run, *first], 1)]
     try:
-        subjects = subjects_of(gather(located, policy.config, measured=policy.config), policy)
+        subjects = subjects_of(gather(of_this_run([run, *first]), policy.config, measured=policy.config), policy)
     except UserError:
         return {}
     found: dict[str, float] = {}

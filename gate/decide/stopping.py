@@ -13,7 +13,7 @@ from gate.decide.estimates import subjects_of
 from gate.decide.looks import walk
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
-from gate.evidence.lines import Located
+from gate.evidence.lines import of_this_run
 from gate.evidence.time_spent import planned_looks
 from gate.model import AfterRound, Look, Record, RoundsDone, Run
 from gate.model.evidence import Evidence
@@ -57,8 +57,7 @@ def looking(run: Run, config: Config) -> AfterRound | None:
             return frozenset()
         # the loop knows what it measured; the run line, which holds what is remembered, is not among it
         measured = [record for record in records if not isinstance(record, Run)]
-        located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
-        evidence = gather(located, config, measured=config)
+        evidence = gather(of_this_run([run, *measured]), config, measured=config)
         rounds = RoundsDone(done=done, planned=looks[-1])
         return look(replace(evidence, looks=looks, rounds=rounds), policy)
 

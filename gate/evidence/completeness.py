@@ -38,7 +38,7 @@ from gate.model import (
     Side,
     Turn,
 )
-from gate.model.case import CaseId, canonical
+from gate.model.case import CaseId, canonical, pairs
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
 from gate.model.warnings.base import Said
@@ -227,7 +227,7 @@ def round_warnings(
     counts: dict[tuple[str, str], dict[Side, int]] = defaultdict(lambda: dict.fromkeys(SIDES, 0))
     for e in executions:
         if not failed(e.benchmark, e.factors):
-            counts[e.benchmark, settings(e.factors)][e.side] += 1
+            counts[e.benchmark, pairs(e.factors)][e.side] += 1
     stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
@@ -300,7 +300,7 @@ def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[Any
     # what was found without being named may be data, which every build makes alike
     named = measured is None or measured.build.artifacts is not None
     for each in builds if named else ():
-        treated.setdefault(settings(each.factors), []).append(each)
+        treated.setdefault(pairs(each.factors), []).append(each)
     hashes = {at: {side: _hashes(own, side) for side in SIDES} for at, own in treated.items()}
     same = [
         f"all {plural(count, 'build')} of {side}{f' at {at}' if at else ''}"
@@ -313,8 +313,8 @@ def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[Any
         alike = f"{first} are one program{''.join(f', as are {each}' for each in others)}: layout was not varied"
         advice = "several object files, -ffunction-sections with lld, or {seed} let layouts differ"
         warnings.append(Said(f"{alike} ({advice})", "identical-builds", "first"))
-    pairs = [(own["base"], own["head"]) for own in hashes.values()]
-    if treated and all(base == head and len(base) == 1 and () not in base for base, head in pairs):
+    of_sides = [(own["base"], own["head"]) for own in hashes.values()]
+    if treated and all(base == head and len(base) == 1 and () not in base for base, head in of_sides):
         warnings.append(warn.IDENTICAL_SIDES)
     build = measured.build if builds and measured is not None else None
     if build is not None and not build.command:
@@ -401,17 +401,12 @@ def slowest_round(records: Sequence[Located]) -> float | None:
     return most or None
 
 
-# --- settings of factors: one spelling of each combination, and what the rules say of them ----------------------------
+# --- settings of factors, and what the rules say of them --------------------------------------------------------------
 
 
 def at(of: CaseId) -> str:
     """Say at which settings a case is: ' at {"size":10}'; "" where it has none."""
     return f" at {of.factors}" if of.factors else ""
-
-
-def settings(factors: Mapping[str, Any]) -> str:
-    """Write settings for a reader: "load=busy, size=10"; "" where there are none."""
-    return ", ".join(f"{name}={value}" for name, value in factors.items()) if factors else ""
 
 
 def failed_at(failures: Iterable[Failure]) -> Callable[..., bool]:

@@ -32,6 +32,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.units import plural
 from gate.walking import walk
+from gate.writing.phrases import listed
 from gate.writing.plain import visible
 
 STDIN = "-"
@@ -171,8 +172,6 @@ Level = Literal["session", "build", "execution"]
 """What each file is a repetition of: by itself a file is one build."""
 _LINE = 100_000
 """Values of a line of measurements."""
-_NAMED = 3
-"""Files of a side that its name lists."""
 Placed = tuple[Side, Reading]
 """A file, and whose measuring it is."""
 
@@ -261,7 +260,7 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
         readings = [reading for own, reading in files if own == side]
         found = {reading.about.commit for reading in readings}
         names = list(dict.fromkeys(reading.name for reading in readings))
-        ref = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        ref = listed(names)
         sha, dirty = found.pop() if len(found) == 1 else None, any(reading.about.dirty for reading in readings)
         commits[side] = Commit(ref=ref, sha=sha, dirty=dirty) if readings else None
     factors = _distinguishing([reading for _, reading in files])

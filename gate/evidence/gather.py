@@ -35,7 +35,6 @@ from gate.evidence.completeness import (
     round_warnings,
     rounds_of,
     says,
-    settings,
     settled_of,
     slowest_round,
     without_absent,
@@ -47,7 +46,7 @@ from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missin
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
 from gate.evidence.time_spent import cost_of, looks_of, pace_of, spent, uncounted, unfinished, with_end
 from gate.model.bounds import shortest_step
-from gate.model.case import CaseId, canonical
+from gate.model.case import CaseId, canonical, pairs
 from gate.model.evidence import Case, Evidence, Sample
 from gate.model.names import ACTIVE, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled
@@ -243,7 +242,7 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
             first = seen.setdefault(key, located)
             if first is not located:
                 session = f" session {e.session}," if e.session else ""
-                where = f" {settings(e.factors)}," if e.factors else ""
+                where = f" {pairs(e.factors)}," if e.factors else ""
                 raise EvidenceError(
                     f"{first.path}:{first.line} and {located.path}:{located.line}: the same start twice "
                     f"({e.benchmark}, {metric}, {e.side},{where}{session} build {e.build}, start {e.execution})"

@@ -21,7 +21,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings import hosts as warn
 from gate.model.warnings.base import Said
 from gate.model.warnings.hosts import FactOfSides
-from gate.units import format_duration, format_share, plural
+from gate.units import format_duration, format_share, plural, when
 from gate.writing.phrases import machine
 from gate.writing.plain import visible
 
@@ -322,9 +322,7 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
         if name not in named
     ]
     # the days on which they were measured, where months lie between them and not days
-    base, head = (
-        sorted(date for text in dates["created"][side] if (date := _date(text)) is not None) for side in SIDES
-    )
+    base, head = (sorted(date for text in dates["created"][side] if (date := when(text)) is not None) for side in SIDES)
     if base and head and max(head[0] - base[-1], base[0] - head[-1]) >= _FAR:
         told.append(FactOfSides("date", *((side[0].date().isoformat(),) for side in (base, head))))
     return tuple(told)
@@ -373,11 +371,3 @@ def _alike(name: str, sides: Mapping[Side, Mapping[str, None]]) -> bool:
         if low and high:
             return max(*low, *high) <= min(*low, *high) * (1 + _ROOM)
     return len(base) == 1 and base == head
-
-
-def _date(text: str) -> datetime.datetime | None:
-    try:
-        found = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)

@@ -40,6 +40,11 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     line: int
 
 
+def of_this_run(records: Iterable[Record]) -> list[Located]:
+    """Say of records that no file was read for where they stand: in this run, in their order."""
+    return [Located(record, "this run", number) for number, record in enumerate(records, 1)]
+
+
 class Inputs(msgspec.Struct, frozen=True):
     """The records of all files, warnings about how they were read, and the files that have a name."""
 

@@ -185,14 +185,13 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
     file, _, cut = cuts[0]
     builds = [record for record in file.records if isinstance(record, Build)]
     executions = [record for record in file.records if isinstance(record, Execution)]
-    following = [build.following for build in builds if build.following is not None]
     return Unfinished(
         budget=budget,
         cut=cut,
         setup=sum(each.setup or 0.0 for each in builds) + cut.setup,
         builds=len(builds),
         building=sum(each.seconds or 0.0 for each in builds),
-        following=fmean(following) if following else None,
+        following=mean_of(build.following for build in builds),
         executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions})
         + cut.compared,
         executing=sum(each.seconds or 0.0 for each in executions) + cut.comparing,
@@ -290,3 +289,20 @@ def spent(cost: Cost) -> float | None:
 def _sum(seconds: Iterable[float | None]) -> float | None:
     known = [each for each in seconds if each is not None]
     return sum(known) if known else None
+
+
+def first_build(build: Build) -> float | None:
+    """Return what the first build of a side took, with the check of its links."""
+    return None if build.seconds is None else build.seconds + (build.checked or 0.0)
+
+
+def later_build(builds: Sequence[Build]) -> float | None:
+    """Return what a build after the first one takes; where there was none yet, what is to be expected."""
+    later = mean_of(build.seconds for build in builds if build.build > 0)
+    return mean_of(build.following for build in builds) if later is None else later
+
+
+def mean_of(seconds: Iterable[float | None]) -> float | None:
+    """Return the mean of what is known; None of nothing."""
+    known = [each for each in seconds if each is not None]
+    return fmean(known) if known else None

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
+from gate.checkout import SHA
 from gate.model import UserError
 
 # what people call it in the inputs of a dispatch, such as "pr", "PR-number", "pullRequest"
@@ -26,7 +27,7 @@ MOST_BYTES = 32 * 1024 * 1024
 """GitHub sends at most 25 MB."""
 _T = TypeVar("_T")
 
-_SHA = r"\A[0-9a-f]{40}(?:[0-9a-f]{24})?\Z"
+_SHA = rf"\A{SHA}\Z"
 _REPOSITORY = r"\A(?!\.\.?/)[A-Za-z0-9._-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9._-]{1,100}\Z"
 _EVENT = r"\A[a-z_]{1,100}\Z"
 # as git has it; anything a shell would mind is allowed
@@ -45,11 +46,6 @@ _FORMS = {
 Sha = Annotated[str, Meta(pattern=_SHA)]
 Ref = Annotated[str, Meta(pattern=_REF)]
 Number = Annotated[int, Meta(ge=1, le=2**63 - 1)]
-
-
-def is_sha(text: str) -> bool:
-    """Return whether a text is a whole commit id."""
-    return re.match(_SHA, text) is not None
 
 
 # --- what the event file holds, as much of it as is used --------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
+from gate.model.warnings.measured import MissingAllowed
 from gate.units import format_number, format_share, plural
 
 
@@ -456,3 +458,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     creep: CreepFacts | None = None
     """Of a creep check: what head is compared with, and what all nights show; None: this is none."""
     controls: Controls | None = None
+
+
+def failing(failures: Iterable[Failure], warnings: Iterable[AnyWarning]) -> list[Failure]:
+    """Return the failures that are not green: all but missing benchmarks that the warnings say are allowed."""
+    allowed = {name for each in warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
+    # a whole shard or session that is missing is no matter of policy
+    return [each for each in failures if each.kind != "missing" or each.benchmark not in allowed]

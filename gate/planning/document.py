@@ -185,31 +185,27 @@ def _precision(planned: ExplainedPlan) -> doc.Table:
     return _table(title, ["threshold", "half-width", "finds", "memory"], rows)
 
 
-def as_json(planned: ExplainedPlan) -> str:
-    """Write a plan as JSON: what it goes by, the plan, and what it means for each finding; NaN and inf become null."""
+def tables(planned: ExplainedPlan) -> dict[str, Any]:
+    """Give what plan.json says: what a plan goes by, the plan, and what it means for each finding."""
     plan, gathered = planned.plan, planned.gathered
-    return json.dumps(
-        {
-            "schema": 1,
-            "origin": gathered.origin,
-            "aim": planned.aim,
-            "reached": plan.reached,
-            "budget": planned.budget,
-            "plan": {
-                "builds": {"min": plan.looks[0], "max": plan.looks[-1]} if len(plan.looks) > 1 else plan.looks[-1],
-                "executions": plan.executions,
-                "iterations": plan.iterations,
-                "looks": list(plan.looks),
-                "seconds": {"most": plan.most, "expected": plan.expected},
-            },
-            "findings": [_finding(row) for row in planned.rows],
-            "family": gathered.size,
-            "notes": [*gathered.left_out, *gathered.notes],
-            "toml": None if planned.hopeless else section(plan, planned.budget, gathered.config.plan.metrics),
+    return {
+        "schema": 1,
+        "origin": gathered.origin,
+        "aim": planned.aim,
+        "reached": plan.reached,
+        "budget": planned.budget,
+        "plan": {
+            "builds": {"min": plan.looks[0], "max": plan.looks[-1]} if len(plan.looks) > 1 else plan.looks[-1],
+            "executions": plan.executions,
+            "iterations": plan.iterations,
+            "looks": list(plan.looks),
+            "seconds": {"most": plan.most, "expected": plan.expected},
         },
-        indent=2,
-        ensure_ascii=False,
-    ) + "\n"  # fmt: skip
+        "findings": [_finding(row) for row in planned.rows],
+        "family": gathered.size,
+        "notes": [*gathered.left_out, *gathered.notes],
+        "toml": None if planned.hopeless else section(plan, planned.budget, gathered.config.plan.metrics),
+    }
 
 
 def _finding(row: FindingPlan) -> dict[str, Any]:
@@ -234,7 +230,7 @@ def _finding(row: FindingPlan) -> dict[str, Any]:
         },
         "optimum": dict(zip(("executions", "iterations"), row.optimum, strict=True)),
         "memory_df": row.degrees,
-        "half_width": row.half_width if math.isfinite(row.half_width) else None,
-        "smallest_change": row.smallest if math.isfinite(row.smallest) else None,
+        "half_width": row.half_width,
+        "smallest_change": row.smallest,
         "power": POWER,
     }  # fmt: skip

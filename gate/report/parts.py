@@ -23,6 +23,7 @@ from gate.words.failures import FailureGroup
 from gate.words.notes import Shared, shared
 from gate.words.reports import is_of_programs
 from gate.words.short_names import WHOLE, Names
+from gate.writing import phrases
 from gate.writing.amounts import known
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import more_are
@@ -105,9 +106,8 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     for each in items:
         below: list[Md] = []
         if isinstance(each, Shared):
-            more = len(each.of) - _NAMED
-            listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
-            first = f"{listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}"
+            every = phrases.listed([named(finding, names) for finding in each.of], _NAMED)
+            first = f"{every}: {escape(short(each.text, _TEXT))}"
         else:
             below = bullets([text for kind, text in notes.notes(each) if kind not in once][:5])
             told_of = short(finding_words.conclusion(each), _TEXT)

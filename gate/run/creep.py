@@ -19,16 +19,15 @@ from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.decide.report import decide_by
-from gate.evidence.lines import Inputs, Located
+from gate.evidence.lines import Inputs, of_this_run
 from gate.model import Record, Run, UserError
 from gate.model.history import CaseNights, CreepRun
 from gate.planning.deciding import next_plan
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
-from gate.run.project import Project, config_at, project_of, remember_outputs
+from gate.run.project import Project, checkout, config_at, project_of, remember_outputs
 from gate.store.memory import HistoryError, Session, Sessions
 from harness.source.base_and_head import default_tip, pinned
-from harness.source.repository import find_repository
 
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
 
@@ -47,8 +46,7 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
         raise UserError("does not go with --creep, whose base is the pin: `--set creep.against=REF`", option="base")
     if rules.rules in ("base", "head"):
         raise UserError(f"{rules.rules}: with --creep the rules are those of the default branch", option="rules")
-    repository = find_repository(Path.cwd())
-    try:
+    with checkout() as repository:
         remember_outputs(repository, outputs)
         tip = default_tip(repository, os.environ)
         file = rules.config or (Path(rules.rules) if rules.rules else None)
@@ -65,8 +63,6 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
             raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
         pin, sources = pinned(repository, tip, options.head, creep.against, creep.tags)
         yield _as_creep(replace(project_of(repository, sources, rules, given=text), pin=pin))
-    finally:
-        repository.store.work.close()
 
 
 def _as_creep(project: Project) -> Project:
@@ -122,12 +118,11 @@ def append_night(
     why = barred(os.environ)
     if why is not None or not allowed:
         return [f"this night is not remembered: {why or 'this workflow may not write the history'}"]
-    located = [Located(record, "this run", number) for number, record in enumerate(records, 1)]
     policy = policy_at(run, project.settings.rules)
     # its run line without the nights before: what this one shows by itself
-    alone = Located(msgspec.structs.replace(run, creep=None), "this run", 1)
-    own = [alone if isinstance(each.record, Run) else each for each in located]
-    found = decide_by(Inputs(own, [], []), policy, RulesOptions(), next_plan).report.findings
+    alone = msgspec.structs.replace(run, creep=None)
+    own = Inputs(of_this_run(alone if isinstance(record, Run) else record for record in records), [], [])
+    found = decide_by(own, policy, RulesOptions(), next_plan).report.findings
     cases = [
         CaseNights(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,

@@ -15,13 +15,12 @@ from gate.config.types import Config
 from gate.evidence.lines import Located
 from gate.evidence.records import MEASUREMENTS, read
 from gate.evidence.runs import config_of, run_of
-from gate.evidence.time_spent import cost_of, spent, unfinished
+from gate.evidence.time_spent import cost_of, first_build, later_build, mean_of, spent, unfinished
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, Turn, UserError
 from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.refusal import build_cache
 from gate.run.run_folder import PAST
-from gate.store.learning import first_build, mean_of
 from harness.loop.schedule import Round
 
 
@@ -95,13 +94,11 @@ def _seconds(
             # one that is planned stands for as many as the first ones asked for
             often = len(places[name]) / len({place[:2] for place in places[name]}) / executions_of(config, name)
         total += count * often * (fmean(taken[name]) + own)
-    # where there was no later one yet, what is to be expected
-    later = mean_of(build.seconds for build in builds if build.build > 0)
-    later = mean_of(build.following for build in builds) if later is None else later
+    later = later_build(builds) or 0.0
     for number, each in enumerate(rounds):
         # a build that depends on settings is not kept
         again = [number or (build.side in kept and not build.factors) for build in each.builds]
-        total += sum((later or 0.0) if linked else first for linked in again)
+        total += sum(later if linked else first for linked in again)
     return total
 
 
@@ -154,7 +151,7 @@ def budget_warnings(
     one, two = (expected_time(rounds[:count], past, config, run) for count in (1, 2))
     fits = 0
     if one is not None and two is not None and one <= room:
-        fits = 1 + math.floor((room - one) / (two - one)) if needed > 1 else 1
+        fits = 1 + math.floor((room - one) / (two - one))
     return [BudgetHoldsFew(fits, needed, seconds, budget, float(budget_of(seconds)))]
 
 

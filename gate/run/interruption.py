@@ -17,7 +17,7 @@ from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
 from gate.decide.next_steps import raise_budget
 from gate.decide.reasons import budget_ended
-from gate.evidence.lines import Located
+from gate.evidence.lines import of_this_run
 from gate.evidence.records import MEASUREMENTS
 from gate.evidence.time_spent import unfinished
 from gate.github.runner import HandedOn
@@ -208,7 +208,7 @@ def say_why(err: TextIO, why: str, *, as_input: str | None = None) -> None:
 def ended_before_a_round(job: Job) -> str | None:
     """Say what the budget of a run was spent on, if it ended before one round was complete; else None."""
     rules = job.project.settings.rules
-    records = [Located(record, "this run", number) for number, record in enumerate(records_of(job.out), 1)]
+    records = of_this_run(records_of(job.out))
     found = unfinished(records, float(rules.plan.budget))
     ended = budget_ended(found, job.run, rules) if found else None
     return f"{ended.sentence()}. {raise_budget(ended).text}" if ended else None

@@ -34,7 +34,7 @@ from gate.config.study import Study
 from gate.config.treatments import PlannedTreatment, baseline
 from gate.config.types import Builds, Config
 from gate.model import SIDES, Memory, Record, Run, Side, Turn, UserError
-from gate.model.case import quantile_of
+from gate.model.case import pairs, quantile_of
 from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
@@ -48,7 +48,6 @@ from gate.run.refusal import is_foreign
 from gate.stats.centers import needed_values
 from gate.store.memory import HistoryError
 from gate.units import plural
-from gate.words.effects import settings_text
 from gate.writing.phrases import joined
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
@@ -310,7 +309,7 @@ def now() -> str:
 
 def treatment_name(benchmark: str, factors: Mapping[str, Setting]) -> str:
     """Name a benchmark at a treatment: "latency (load=busy, clients=8)"."""
-    return f"{benchmark} ({settings_text(factors)})" if factors else benchmark
+    return f"{benchmark} ({pairs(factors)})" if factors else benchmark
 
 
 # --- warnings before time is spent ------------------------------------------------------------------------------------

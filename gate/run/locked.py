@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import msgspec
 
@@ -38,7 +37,7 @@ def record_held(job: Job, error: NotFreeError | LockError, waited: float, *, res
         raise error
     claim = error.holder
     run = job.run
-    if claim is not None and Path(claim.folder) == job.out.absolute():
+    if claim is not None and claim.folder == visible(str(job.out.absolute())):
         # of another name than the run that may be resumed there
         run = msgspec.structs.replace(run, id=f"{run.id}-{secrets.token_hex(2)}")
         job = replace(job, run=run, out=job.out / PAST / str(run.id))

@@ -5,7 +5,6 @@ A history that cannot be used never fails a check: it becomes a warning.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +18,7 @@ from gate.cli.groups import RulesOptions
 from gate.decide.estimates import asked_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
-from gate.evidence.lines import Located
+from gate.evidence.lines import of_this_run
 from gate.evidence.sameness import are_two_programs
 from gate.github.event import may_write_history, read_event
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
@@ -34,7 +33,9 @@ from gate.store.history_records import FolderStore, proof_of
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import HistoryError, Learned, Session, Sessions, Setup, StepCosts, folder_of, is_ref
 from gate.store.ref import RefStore
+from gate.writing.plain import visible
 from harness.errors import SourceError
+from harness.source.base_and_head import default_branch
 from harness.source.git import Access, Git, authorised, git_of
 from harness.source.repository import Repository
 
@@ -47,7 +48,7 @@ def control_warnings(history: Path | None) -> list[AnyWarning]:
 
     history: of the option.
     """
-    with contextlib.suppress(UserError, SourceError):
+    with suppress(UserError, SourceError):
         proof = proof_of(opened(None if history is None else str(history)).read().records)
         if proof is not None and proof.since is not None:
             return [Said(f"{proof.sentence()}, {proof.warning()}", "controls-alarm", "first")]
@@ -74,7 +75,7 @@ def project_name(repository: Repository) -> str:
     if url:
         # without the user's name and password, and alike for https and ssh
         host, path = "", url.rpartition("@")[2]
-        with contextlib.suppress(ValueError):
+        with suppress(ValueError):
             if "://" in url:
                 parts = urlsplit(url)
                 host, path = parts.hostname or "", parts.path
@@ -83,7 +84,8 @@ def project_name(repository: Repository) -> str:
             else:
                 path = str((repository.top / url).resolve())
         name = f"{host.lower()}/{path.strip('/').removesuffix('.git').rstrip('/')}"
-    return name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}"
+    # a path need not be text
+    return visible(name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}")
 
 
 # --- before measuring -------------------------------------------------------------------------------------------------
@@ -209,7 +211,7 @@ def append_check(
         if not any(each.kind == "calibration" for each, _ in remembered) or not on_default_branch(project):
             return []
         config = project.settings.rules
-        evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
+        evidence = gather(of_this_run(records), config)
         first = evidence.looks[0] if evidence.looks else None
         cases = [
             msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))
@@ -236,11 +238,10 @@ def on_default_branch(project: Project) -> bool:
     git, head = project.repository.git, project.sources.head.commit
     if head.dirty or head.sha is None:
         return False
-    pointer = git.maybe("symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD")
-    names = [pointer] if pointer else ["origin/main", "origin/master", "main", "master"]
-    for name in names:
-        if git.maybe("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is not None:
-            return git.attempt("merge-base", "--is-ancestor", head.sha, name).status == 0
+    with suppress(SourceError):  # none is known
+        return (
+            git.attempt("merge-base", "--is-ancestor", head.sha, default_branch(project.repository, {})[0]).status == 0
+        )
     return False
 
 

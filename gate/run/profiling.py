@@ -21,7 +21,7 @@ from gate.config.config_text import COMMAND_LINE, from_tables
 from gate.config.types import Config
 from gate.decide.policy import policy_at
 from gate.decide.report import decide_by
-from gate.evidence.lines import Inputs, Located
+from gate.evidence.lines import Inputs, of_this_run
 from gate.evidence.records import MEASUREMENTS, Appender
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError
@@ -301,10 +301,9 @@ def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Suspec
         msgspec.structs.replace(run, shard=None, session=None, sessions=None),
         msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, sessions=1, shards=1)),
     )
-    judged = [alone, *(record for record in records if not isinstance(record, Run))]
-    located = [Located(record, "this run", number) for number, record in enumerate(judged, 1)]
+    judged = of_this_run([alone, *(record for record in records if not isinstance(record, Run))])
     try:
-        report = decide_by(Inputs(located, [], []), policy_at(alone, rules), RulesOptions(), next_plan).report
+        report = decide_by(Inputs(judged, [], []), policy_at(alone, rules), RulesOptions(), next_plan).report
     except UserError:
         return []
     # each benchmark once

@@ -94,7 +94,7 @@ def open_project(
     Raises:
         UserError: no repository, nothing to compare, or a config that is wrong.
     """
-    with _repository(here=options.given is not None) as repository:
+    with checkout(here=options.given is not None) as repository:
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
         sources = source.resolve(repository, base=base, head=head, environment=with_target(os.environ), leave_out=own)
         refuse_default(sources.choice.base, os.environ)
@@ -120,7 +120,7 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
     Raises:
         UserError: no repository, a head that is not there, or a config that is wrong.
     """
-    with _repository() as repository:
+    with checkout() as repository:
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
         # a base that is given asks for no default branch and no history
         found = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
@@ -147,7 +147,7 @@ def look_at_project(base: str | None, head: str | None, options: RulesOptions) -
 
 
 @contextlib.contextmanager
-def _repository(*, here: bool = False) -> Iterator[Repository]:
+def checkout(*, here: bool = False) -> Iterator[Repository]:
     """Give the checkout around the working directory; here: a command line without a file makes that the project."""
     repository = find_repository(Path.cwd())
     if here:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, get_args
 
 import msgspec
@@ -19,6 +18,7 @@ from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
 from gate.stats.levels import Tops, matched, paired_units
 from gate.stats.ratio import MeanPair, variance_of_mean
 from gate.stats.special import fdtrc, fdtri, polygamma, psi, trigamma_inverse
+from gate.units import when
 
 Kind = Literal["contrast", "build"]
 """What is remembered: the variance over rounds of head_r/y - base_r/x, or that of a build's relative mean."""
@@ -190,10 +190,8 @@ def prior_of(
         return None
     dated = []
     for session in sessions:
-        square = _for_plan(session, kind, executions, iterations)
-        with suppress(ValueError):
-            when = datetime.fromisoformat(session.created)
-            dated += [] if square is None else [(when if when.tzinfo else when.replace(tzinfo=UTC), square)]
+        square, created = _for_plan(session, kind, executions, iterations), when(session.created)
+        dated += [] if square is None or created is None else [(created, square)]
     dated.sort(key=lambda pair: pair[0], reverse=True)
     if not dated:
         return None

@@ -16,11 +16,12 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
-from gate.checkout import refuse_tracked
+from gate.checkout import SHA, refuse_tracked
 from gate.codes import Exit
 from gate.model import UserError
 from gate.model.history import HISTORY_SCHEMA, ControlsProof, HistoryRecord, Spread
 from gate.stats.levels import BEYOND, EXPECTED
+from gate.units import when
 
 
 def proof_of(records: Iterable[HistoryRecord]) -> ControlsProof | None:
@@ -54,8 +55,7 @@ T = TypeVar("T")
 _SHORT = 12
 """Digits of the parent; beside the commit they need tell apart few."""
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_SHA = r"(?:[0-9a-f]{40}|[0-9a-f]{64})"
-_NAME = re.compile(rf"\d{{4}}-\d\d/\d{{8}}T\d{{6}}-{_SHA}-[0-9a-f]{{12}}-[A-Za-z0-9_.-]+\.json")
+_NAME = re.compile(rf"\d{{4}}-\d\d/\d{{8}}T\d{{6}}-{SHA}-[0-9a-f]{{12}}-[A-Za-z0-9_.-]+\.json")
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -78,20 +78,6 @@ def _plain(run: str) -> str:
 def is_name(path: str) -> bool:
     """Return whether a path is a record's."""
     return _NAME.fullmatch(path) is not None
-
-
-def is_sha(text: str | None) -> bool:
-    """Return whether a text is the whole sha of a commit."""
-    return re.fullmatch(_SHA, text or "") is not None
-
-
-def when(text: str | None) -> datetime | None:
-    """Read a date of a record, in UTC; None: there is none, or it is no date."""
-    try:
-        found = datetime.fromisoformat(text or "")
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 _OF_RATIO, _OF_VALUE, _OF_VARIANCE, _OF_SPREAD = 9, 9, 6, 4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from statistics import fmean
 from typing import TypeVar
 
 import msgspec
@@ -12,7 +11,7 @@ import msgspec
 from gate.config.commands import as_text
 from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Config
-from gate.evidence.time_spent import cost_of
+from gate.evidence.time_spent import cost_of, first_build, later_build, mean_of
 from gate.model import Build, Case, Execution, Layouts, Record
 from gate.model.case import canonical, center_of
 from gate.stats.components import remember
@@ -114,28 +113,14 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     for record in made:
         executions[key(record)].append(record)
     benchmarks = {record.benchmark for record in made}
-    # where there was no later one yet, what is to be expected
-    later = mean_of(build.seconds for build in builds if build.build > 0)
-    later = mean_of(build.following for build in builds) if later is None else later
     known = StepCosts(
-        build=later, start=None, iteration=None, warmup=None,
+        build=later_build(builds), start=None, iteration=None, warmup=None,
         other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in builds),
         first=mean_of(map(first_build, (build for build in builds if build.build == 0 and not build.cached))),
         probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
     )  # fmt: skip
     return {name: _costs(known, own) for name, own in executions.items()}
-
-
-def first_build(build: Build) -> float | None:
-    """Return what the first build of a side took, with the check of its links."""
-    return None if build.seconds is None else build.seconds + (build.checked or 0.0)
-
-
-def mean_of(seconds: Iterable[float | None]) -> float | None:
-    """Return the mean of what is known; None of nothing."""
-    known = [each for each in seconds if each is not None]
-    return fmean(known) if known else None
 
 
 _OF_BATCHES = 0.01

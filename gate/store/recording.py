@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from gate.checkout import is_sha
 from gate.config.types import Config
 from gate.decide.design import Estimated, design_of
 from gate.decide.details import variances
@@ -25,7 +26,6 @@ from gate.model.history import Change, HistoryRecord, Machine, PastSide, Spread
 from gate.model.profile import Profile, Unprofiled
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, RoundedRatio
-from gate.store.history_records import is_sha
 from gate.store.ref import Git
 from gate.units import nominal_gib
 

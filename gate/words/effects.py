@@ -10,6 +10,7 @@ import msgspec
 from gate.model.study import Effect, Factor, LinearModel, Response, Setting
 from gate.units import format_confidence, format_number, shown_unit
 from gate.writing import amounts
+from gate.writing.phrases import listed
 
 _NAMED = 2
 """Aliases that are named where there are many."""
@@ -100,14 +101,12 @@ def alias_sets(response: Response, model: LinearModel | None = None) -> dict[str
 def partial_aliases(model: LinearModel) -> str:
     """Say which interactions the effects of a model hold a part of; "" where there are none."""
     biased = [t for t in model.terms if t.partial_aliases]
-    listed = []
+    told = []
     for term in biased[:_NAMED]:
         largest = sorted(term.partial_aliases.items(), key=lambda own: -round(abs(own[1]), 6))
-        shown = ", ".join(f"{part:+.2g} of {name}" for name, part in largest[:_NAMED])
-        left = len(largest) - _NAMED
-        listed.append(f"{term.term} {shown}{f' and {left} more' if left > 0 else ''}")
+        told.append(f"{term.term} {listed([f'{part:+.2g} of {name}' for name, part in largest], _NAMED)}")
     more = f"; {len(biased) - _NAMED} more alike" if len(biased) > _NAMED else ""
-    return f"effects also hold a part of interactions: {'; '.join(listed)}{more}" if biased else ""
+    return f"effects also hold a part of interactions: {'; '.join(told)}{more}" if biased else ""
 
 
 def percentile(tau: float) -> str:

@@ -40,14 +40,6 @@ def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGrou
     return list(groups.values())
 
 
-def title(failure: Failure) -> str:
-    """Name what failed, with its settings.
-
-    "head does not build: exit 1", "parse (load=busy) failed on head: exit 1", "head has no benchmark parse".
-    """
-    return _title(failure, failure.factors)
-
-
 def sentence(failure: Failure) -> str:
     """Name what failed and the error that it wrote: "head does not build: work.c:18:19: expected ;"."""
     said = error(failure)
@@ -61,7 +53,7 @@ def heading(group: FailureGroup, names: Names | None = None) -> str:
 
     names: those of the report.
     """
-    return _title(group[0], _shared(group), names)
+    return title(group[0], _shared(group), names)
 
 
 def settings(group: FailureGroup) -> str:
@@ -69,7 +61,12 @@ def settings(group: FailureGroup) -> str:
     return clip(_settings(_shared(group)), 200)
 
 
-def _title(failure: Failure, factors: Mapping[str, Any], names: Names | None = None) -> str:
+def title(failure: Failure, factors: Mapping[str, Any] | None = None, names: Names | None = None) -> str:
+    """Name what failed: "head does not build: exit 1", "parse (load=busy) failed on head: exit 1".
+
+    factors: the settings that are said; None: its own. names: those of the report.
+    """
+    factors = failure.factors if factors is None else factors
     side = f" on {failure.side}" if failure.side else ""
     settings = f" ({clip(_settings(factors), 200)})" if factors else ""
     name = None

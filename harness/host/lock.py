@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from gate.codes import Exit
+from gate.writing.plain import visible
 from harness.errors import LockError
 from harness.process.process_groups import alive, start_time
 
@@ -51,7 +52,8 @@ class LockHolder(msgspec.Struct, frozen=True):
     def own(cls, command: str, run: str, directory: Path, folder: Path) -> LockHolder:
         """Make that of this process, from now on."""
         pid = os.getpid()
-        places = str(directory), str(folder.absolute())
+        # what stands in JSON is text, and a path need not be
+        places = (visible(str(place)) for place in (directory, folder.absolute()))
         return cls(pid, _user(os.geteuid()), start_time(pid), _now(), command, run, *places)
 
     def __str__(self) -> str:

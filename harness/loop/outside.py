@@ -21,7 +21,7 @@ import msgspec
 
 from gate.config.types import Benchmark
 from gate.model import Failure, Side
-from gate.model.case import canonical
+from gate.model.case import canonical, pairs
 from gate.units import plural
 from gate.walking import walk
 from gate.writing.plain import visible
@@ -167,8 +167,7 @@ class Outside:
         if not found:
             return None
         writer = self._writers[found[0]]
-        settings = ", ".join(f"{name}={setting}" for name, setting in writer.factors.items())
-        by = f"the build of {writer.side}{f' ({settings})' if settings else ''}"
+        by = f"the build of {writer.side}{f' ({pairs(writer.factors)})' if writer.factors else ''}"
         more = f" and {plural(len(found) - 1, 'more file')}" if found[1:] else ""
         failure = Failure(
             kind="outside", benchmark=step.benchmark, side=step.side, session=self._executions.conditions.session,

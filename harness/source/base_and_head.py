@@ -16,6 +16,7 @@ from gate.model.records import FIRST_PARENT, Choice, How, given, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.units import plural
+from gate.writing.phrases import listed
 from harness.errors import SourceError
 from harness.source.git import Git
 from harness.source.repository import CONFIG_FILE, Repository, commit_of, files_at, parents_of, refuse_several
@@ -102,8 +103,7 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
     unmerged = [entry.split(" ", 10)[-1] for entry in status if entry.startswith("u ")]
     if unmerged:
         advice = "resolve and `git add` them, or name a commit with --head"
-        some = ", ".join(unmerged[:3]) + (f" and {len(unmerged) - 3} more" if len(unmerged) > 3 else "")
-        raise SourceError(f"the checkout has unmerged files ({some}): {advice}")
+        raise SourceError(f"the checkout has unmerged files ({listed(unmerged)}): {advice}")
     others = git.entries("ls-files", "--others", "--exclude-standard", "-z")
     # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
     fields = [each for entry in status if len(each := entry.split(" ", 8)) == 9]

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gate.checkout import top_of, tracked_link
+from gate.checkout import is_sha, top_of, tracked_link
 from gate.codes import Exit
 from gate.github.event import Event, on_default_branch
 from gate.model.records import FIRST_PARENT, How, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.units import agree
+from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
 from harness.errors import SourceError
 from harness.source import fetching
@@ -21,7 +22,6 @@ from harness.source.git import Access, git_of, persisted_token
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")
-_NAMED = 3
 _NAME = 80
 _KNOWN = ("merge_group", "push", "schedule")
 """Events of which it is known what a checkout is compared with."""
@@ -49,7 +49,7 @@ def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, 
             f"input working-directory leads through {os.path.relpath(link, workspace)}, a link that git tracks (to "
             f"{link.readlink()}): name the folder itself"
         )
-    if base and head and _is_sha(base) and _is_sha(head):
+    if base and head and is_sha(base) and is_sha(head):
         return
     top = top_of(directory.resolve())
     while top is not None and top.parent.is_relative_to(workspace):
@@ -140,8 +140,7 @@ def checkout_warnings(
 
 
 def _named(files: Sequence[str]) -> str:
-    shown = ", ".join(clip(visible(name), _NAME) for name in files[:_NAMED])
-    return f"{shown} and {len(files) - _NAMED} more" if len(files) > _NAMED else shown
+    return listed([clip(visible(name), _NAME) for name in files])
 
 
 def name_default_branch(event: Event, directory: Path) -> None:
@@ -170,7 +169,7 @@ def _given(clone: fetching.Clone, ref: str, side: str) -> str | None:
 
 
 def _fetched(clone: fetching.Clone, ref: str) -> str | None:
-    if _is_sha(ref):
+    if is_sha(ref):
         clone.bring(ref)
         return clone.find(ref)
     start = min((ref.find(mark) for mark in "~^@" if mark in ref), default=len(ref))
@@ -186,10 +185,6 @@ def _fetched(clone: fetching.Clone, ref: str) -> str | None:
         if tip is not None:
             return clone.find_deeper(full + further, tip) if further else tip
     return None
-
-
-def _is_sha(text: str) -> bool:
-    return len(text) in (40, 64) and set(text) <= set("0123456789abcdef")
 
 
 # --- by event ---------------------------------------------------------------------------------------------------------

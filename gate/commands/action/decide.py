@@ -8,11 +8,11 @@ from typing import TextIO
 
 import msgspec
 
+from gate.checkout import is_sha
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.evidence.lines import Inputs, Located
 from gate.evidence.records import MEASUREMENTS, REPORT, read_inputs
-from gate.github.event import is_sha
 from gate.github.notice import Notice
 from gate.github.publishing import outcome as outcomes
 from gate.github.publishing.conclusion import (

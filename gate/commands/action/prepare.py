@@ -78,7 +78,10 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
     if request.command == "ask" and not request.notices:
         request, asked = _asking(request, environment)
     elif not request.notices and not request.idle:
-        request, warnings = _prepared(request, workspace, workspace / inputs.directory, environment)
+        try:
+            request, warnings = _prepared(request, workspace, workspace / inputs.directory, environment)
+        except UserError as error:
+            request, warnings = request.refused(error.exit_code, as_inputs(error)), []
         out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(warnings))
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
@@ -147,13 +150,14 @@ _Prepared = tuple[Request, list[AnyWarning]]
 
 
 def _prepared(request: Request, workspace: Path, given: Path, environment: Mapping[str, str]) -> _Prepared:
-    """Take what another job measured; else refuse, or fetch what is missing; given: the folder, with its links."""
+    """Take what another job measured; else refuse, or fetch what is missing; given: the folder, with its links.
+
+    Raises:
+        UserError: the checkout is another one, or what is compared is not there.
+    """
     from gate.commands.action.commits import refuse_another_checkout
 
-    try:
-        refuse_another_checkout(given, workspace, request.base, request.head)
-    except UserError as error:
-        return request.refused(error.exit_code, as_inputs(error)), []
+    refuse_another_checkout(given, workspace, request.base, request.head)
     if request.command == "publish":
         if request.measuring is None:
             return request, []
@@ -178,15 +182,13 @@ def _pinned(request: Request) -> _Prepared:
     from harness.source.repository import find_repository
 
     directory = Path(request.directory)
+    name_default_branch(request.event, directory)
+    warnings = checkout_warnings(request.event, find_repository(directory))
     try:
-        name_default_branch(request.event, directory)
-        warnings = checkout_warnings(request.event, find_repository(directory))
         with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
             pass
     except SamePinError as error:
         return msgspec.structs.replace(request, idle=str(error)), []
-    except UserError as error:
-        return request.refused(error.exit_code, as_inputs(error)), []
     return msgspec.structs.replace(request, warnings=folded(warnings)), warnings
 
 
@@ -194,11 +196,8 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     from gate.commands.action.commits import checked_out, fetch_missing
 
     token, directory = token_of(environment), Path(request.directory)
-    try:
-        sides = fetch_missing(request.event, token, directory, request.base, request.head)
-        head, changed = checked_out(directory) if request.head is None else (request.head, ())
-    except UserError as error:
-        return request.refused(error.exit_code, as_inputs(error)), []
+    sides = fetch_missing(request.event, token, directory, request.base, request.head)
+    head, changed = checked_out(directory) if request.head is None else (request.head, ())
     warnings = [*sides.warnings, *changed]
     how = sides.how if request.base is None else None
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))

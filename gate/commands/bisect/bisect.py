@@ -23,6 +23,7 @@ from gate.document import html, markdown, terminal
 from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import Execution, UserError
 from gate.model.case import case_id
+from gate.report.json import text_of
 from gate.report.outputs import deliver, make_folder, require_writable, targets, write
 from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job, now
@@ -205,7 +206,7 @@ def json(result: Result) -> str:
     data["case"] = case._asdict() if case is not None else None
     data["text"] = words.headline(result)
     data["next"] = [{"command": each.text, "purpose": each.purpose} for each in words.next_steps(result)]
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    return text_of(data)
 
 
 FORMATS: Mapping[str, Callable[[Result], str]] = {

@@ -17,6 +17,7 @@ from gate.stats.bisection import ENOUGH
 from gate.units import agree, format_duration, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed
+from gate.writing.phrases import listed
 from gate.writing.plain import benchmark_option, clip, visible
 
 if TYPE_CHECKING:
@@ -119,9 +120,8 @@ def details(result: Result) -> list[str]:
         lines.append(f"Between the ends {name} changed by {change(result.ends)}, the gate's own interval.")
     failed = [f"{short(c.sha)} ({clip(visible(c.why), 80)})" for c in result.commits if c.state == "unmeasurable"]
     if failed:
-        more = f" and {len(failed) - _MOST} more" if len(failed) > _MOST else ""
         lines.append(
-            f"{plural(len(failed), 'commit')} cannot be measured: {'; '.join(failed[:_MOST])}{more}. "
+            f"{plural(len(failed), 'commit')} cannot be measured: {listed(failed, _MOST, between='; ')}. "
             "A culprit there cannot be distinguished from the next commit that can be measured."
         )
     inert = sum(each.state == "inert" for each in result.commits)

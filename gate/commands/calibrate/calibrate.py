@@ -21,12 +21,13 @@ from gate.decide.estimates import asked_of
 from gate.document import terminal
 from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Statement, Table
 from gate.evidence.gather import gather
-from gate.evidence.lines import Located
+from gate.evidence.lines import of_this_run
 from gate.evidence.records import DEFAULT_FOLDER
 from gate.model import Commit, Failure, Layouts, Record, Remembered, RoundsDone, Run, UserError
 from gate.model.case import MEAN, CaseId, OfCase, case_id, pairs
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import IDENTICAL_SIDES, SAME_COMMIT
+from gate.report.json import text_of
 from gate.report.outputs import deliver, require_writable, targets
 from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
@@ -215,8 +216,7 @@ def session_of(
         config: the rules and the plan of a check.
         setups: how each benchmark is measured.
     """
-    located = [Located(record, "this run", n) for n, record in enumerate(records, 1)]
-    evidence = gather(located, config)
+    evidence = gather(of_this_run(records), config)
     name, created = run.id or "", run.created or ""
     asked = asked_of(evidence.cases, config)
     learned = learn(asked, config, setups, records, session=name, created=created, both=True)
@@ -271,7 +271,7 @@ def _calibrated(one: Learned) -> Calibrated:
 
 def render(calibration: Calibration) -> str:
     """Write a calibration as JSON, indented, ending with a newline."""
-    return msgspec.json.format(msgspec.json.encode(calibration), indent=2).decode() + "\n"
+    return text_of(msgspec.to_builtins(calibration))
 
 
 _SHOWN = 40

@@ -20,14 +20,14 @@ from gate.report.formats.csv import cell
 from gate.report.outputs import deliver
 from gate.run.memory import here, opened
 from gate.stats.ratio import t_quantile
-from gate.store.history_records import Added, StoreReading, encode, proof_of, when
+from gate.store.history_records import Added, StoreReading, encode, proof_of
 from gate.store.recording import commits_of, descends, describe, record_of
-from gate.units import agree, plural
+from gate.units import agree, plural, when
+from gate.writing import phrases
 from gate.writing.plain import visible
 
 NOTHING_TO_COMPARE = "Nothing to record: base has no benchmarks to compare with; the next commit will.\n"
 _SHORT = 10
-_LISTED = 3
 
 
 def added(done: Added, record: HistoryRecord, store: str) -> str:
@@ -86,9 +86,8 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
     (base, head), git = commits_of(decided), here()
     record, without = record_of(decided, *((None, "") if git is None else describe(git, head)))
     if without:
-        more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
-        named = visible(", ".join(without[:_LISTED]))
-        err.write(f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}{more}\n")
+        named = visible(phrases.listed(without))
+        err.write(f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}\n")
     if git is not None and not descends(git, head, base):
         err.write(
             f"perfgate: base {base[:_SHORT]} is no ancestor of {head[:_SHORT]}: it is recorded as its parent, and the "

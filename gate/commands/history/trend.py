@@ -20,6 +20,7 @@ from gate.model import UserError
 from gate.plots.panels import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis, change_ticks
+from gate.report.json import text_of
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
 from gate.stats.rounding import Array, Ints
@@ -125,7 +126,7 @@ def as_json(trend: HistoryTrend) -> str:
             "problems": trend.problems,
         },
     }  # fmt: skip
-    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
+    return text_of(found)
 
 
 def _case(case: CaseTrend, trend: HistoryTrend) -> dict[str, Any]:
@@ -250,11 +251,10 @@ def _machine(segment: Segment, trend: HistoryTrend) -> str:
     link = trend.chain.links[segment.first]
     shown = [
         f"{visible(name)} {' → '.join(clip(visible('none' if v is None else str(v)), _FACT) for v in values)}"
-        for name, *values in segment.changed[:_FACTS]
+        for name, *values in segment.changed
     ]
-    facts = ", ".join(shown) or "other facts"
-    more = f" and {len(segment.changed) - _FACTS} more" if len(segment.changed) > _FACTS else ""
-    return f"From {_commit(link.commit)} ({_day(link.committed)}) on another machine: {facts}{more}."
+    facts = listed(shown, _FACTS) or "other facts"
+    return f"From {_commit(link.commit)} ({_day(link.committed)}) on another machine: {facts}."
 
 
 def _notes(trend: HistoryTrend) -> Iterator[str]:

@@ -77,8 +77,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.document import terminal
     from gate.evidence.records import DEFAULT_FOLDER
     from gate.planning.basis import from_runs
-    from gate.planning.document import as_json, document
+    from gate.planning.document import document, tables
     from gate.planning.plan import planned
+    from gate.report.json import text_of
     from gate.report.outputs import deliver, refuse_inputs
 
     if options.target is not None and options.detect is not None:
@@ -89,7 +90,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     found = planned(from_runs(runs, options.rules), options.budget, options.target, options.detect)
     files = {"json": options.json} if options.json is not None else {}
     text = partial(terminal.render, document(found), terminal.bounded(out))
-    deliver(files, {"json": partial(as_json, found)}, text, out)
+    deliver(files, {"json": lambda: text_of(tables(found))}, text, out)
     if options.json == "-" and not found.plan.reached:
         err.write(f"perfgate: no plan within the budget reaches {found.aim}\n")
     return 0

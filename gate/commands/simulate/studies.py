@@ -178,12 +178,6 @@ class ComparisonCounts(Tally):
         return float(self.covered.sum() / self.comparisons.sum())
 
     @property
-    def coverage_of_each(self) -> list[float]:
-        """The same of each finding."""
-        found: list[float] = (self.covered / self.comparisons).tolist()
-        return found
-
-    @property
     def mean_half_width(self) -> list[float]:
         """The mean half-width of the bounded ones, of each finding."""
         found: list[float] = (self.half_width / self.bounded).tolist()
@@ -275,16 +269,6 @@ class ReportCounts(Tally):
     def failing(self) -> float:
         """The share of reports that fail."""
         return self.failed / self.reports
-
-    @property
-    def early_share(self) -> float:
-        """The share that fails within EARLY rounds."""
-        return self.early / self.reports
-
-    @property
-    def wrongly_not_worse(self) -> float:
-        """The share of all findings that are shown to be not worse, where all are worse."""
-        return float(self.not_worse.mean()) / self.reports
 
     def of_case(self, verdict: Verdict, case: int = 0) -> float:
         """Return how often a case, the first one, has a verdict."""

@@ -39,6 +39,7 @@ from gate.report.outputs import make_folder, refuse_inputs, require_writable, ta
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural
 from gate.words.effects import settings_text
+from gate.writing.phrases import listed
 
 _ORDER = 2
 STUDY_JSON = "study.json"
@@ -166,9 +167,8 @@ def _unmeasured(config: Config, study: Study, executions: Sequence[Execution]) -
     ]
     if not lacking or not executions:
         return []
-    more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
     what = f"{plural(len(lacking), 'treatment')} of the design {agree(len(lacking), 'has', 'have')}"
-    return [f"{what} no measurements: {'; '.join(lacking[:3])}{more}"]
+    return [f"{what} no measurements: {listed(lacking, between='; ')}"]
 
 
 def _unfinished(records: Sequence[Located]) -> str:

@@ -23,7 +23,7 @@ from gate.words.effects import (
     size,
     unit_of,
 )
-from gate.writing.phrases import joined
+from gate.writing.phrases import joined, listed
 
 
 class Amounts:
@@ -171,9 +171,8 @@ def lacking(response: study.Response) -> list[str]:
     """Say which combinations were not measured."""
     if not response.lacking:
         return []
-    some = "; ".join(settings_text(at) for at in response.lacking[:3])
-    more = f" and {len(response.lacking) - 3} more" if len(response.lacking) > 3 else ""
-    return [f"{plural(len(response.lacking), 'combination')} of settings not measured: {some}{more}"]
+    some = listed([*map(settings_text, response.lacking)], between="; ")
+    return [f"{plural(len(response.lacking), 'combination')} of settings not measured: {some}"]
 
 
 def cautions(response: study.Response) -> list[str]:

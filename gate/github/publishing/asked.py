@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import shlex
 from collections.abc import Mapping
@@ -11,10 +10,12 @@ from typing import Literal
 
 import msgspec
 
+from gate.checkout import is_sha
 from gate.github.client import Forge, Label, PullFacts
 from gate.github.comment import Comment, User
 from gate.github.event import Event, IssuePayload, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
+from gate.units import when
 
 LABEL = "perfgate"
 WORD = "/perfgate"
@@ -24,7 +25,6 @@ SETTINGS = (
 )  # fmt: skip
 """What --set may name: how much is measured and what is looked for, never what is run."""
 _MAY = ("OWNER", "MEMBER", "COLLABORATOR")
-_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 _VALUE = re.compile(r"[A-Za-z0-9 .,%_+\[\]\"-]{1,100}")
 _PATTERN = re.compile(r"[^\s\x00-\x1f\x7f`-][^\x00-\x1f\x7f`]{0,200}")
@@ -107,7 +107,7 @@ def read_words(text: str) -> Words:
     good = plain.pop(0) if verb == "bisect" and plain else None
     if verb == "bisect" and (good is None or not _REF.fullmatch(good)):
         raise RefusedError(f"write {WORD} bisect GOOD with the tag, branch or commit that was still fast")
-    sha = plain.pop(0) if plain and _SHA.fullmatch(plain[0]) else None
+    sha = plain.pop(0) if plain and is_sha(plain[0]) else None
     if plain:
         raise RefusedError("only a whole commit id, --benchmark PATTERN and --set KEY=VALUE may follow")
     if len(benchmarks) > _MOST or not all(map(_PATTERN.fullmatch, benchmarks)):
@@ -203,17 +203,9 @@ def _require_head(facts: PullFacts, words: Words, comment: Comment | None) -> No
         if words.sha != facts.head.sha:
             raise RefusedError(f"the head is {facts.head.sha[:10]} by now, not {words.sha[:10]}: read the change again")
         return
-    pushed, asked = _time(facts.pushed), _time(comment.created_at if comment is not None else "")
+    pushed, asked = when(facts.pushed), when(comment.created_at if comment is not None else None)
     if pushed is None or asked is None or pushed >= asked:
         raise RefusedError(
             "the head's repository was pushed to after the comment: read the change, then write the request with its "
             f"commit, {facts.head.sha}"
         )
-
-
-def _time(text: str) -> datetime.datetime | None:
-    try:
-        found = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None

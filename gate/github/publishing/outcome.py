@@ -42,24 +42,22 @@ def keep(file: Path, value: msgspec.Struct) -> None:
 
 def read_status(folder: Path) -> Status:
     """Read how measuring ended; where nothing or nonsense is written, it was killed, and that is an error."""
-    try:
-        # measured code may have written it
-        found = msgspec.json.decode(read_regular(folder / STATUS, LARGEST_STATUS) or b"", type=Status)
-    except (msgspec.MsgspecError, UnicodeError):
-        return Status(
-            4, ["the measuring step ended without an outcome: it was killed, or the runner ran out of memory"]
-        )
-    return Status(found.code, [line[:_WIDTH] for line in found.lines[:_LINES]])
+    killed = "the measuring step ended without an outcome: it was killed, or the runner ran out of memory"
+    found = parse_left(read_regular(folder / STATUS, LARGEST_STATUS) or b"", killed)
+    return Status(found.code, found.lines)
 
 
-def parse_left(data: bytes | None) -> Status:
-    """Read what a job said of itself, which anybody may have written; without a word it ended well."""
+def parse_left(data: bytes | None, broken: str = f"{STATUS} of the measuring job cannot be read") -> Status:
+    """Read what a job said of itself, which anybody may have written; without a word it ended well.
+
+    broken: what is said where nonsense is written.
+    """
     if data is None:
         return Status(0, [])
     try:
         found = msgspec.json.decode(data, type=Status)
     except (msgspec.MsgspecError, UnicodeError):
-        return Status(Exit.ERROR, [f"{STATUS} of the measuring job cannot be read"])
+        return Status(Exit.ERROR, [broken])
     lines = [line[:_WIDTH] for line in found.lines[:_LINES]]
     return msgspec.structs.replace(found, lines=lines, warnings=[*folded(found.warnings)])
 

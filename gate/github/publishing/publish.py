@@ -28,7 +28,7 @@ from gate.github.runner import append_summary, error_line, read_regular, warning
 from gate.github.transport import Problem, Task
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
-from gate.model.warnings.measured import MissingAllowed
+from gate.model.report import failing
 from gate.report import Links
 from gate.report.formats import markdown
 from gate.words import failures, verdict_line
@@ -307,9 +307,8 @@ _WIDTH = 500
 
 def annotated(report: Report) -> list[str]:
     """Write the commands, those that matter most first; the last of ten counts those that are left out."""
-    allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
-    counted = [each for each in report.failures if each.kind != "missing" or each.benchmark not in allowed]
-    groups, names, lines = grouped(counted, by_output=False), Names(report), list[str]()
+    groups = grouped(failing(report.failures, report.warnings), by_output=False)
+    names, lines = Names(report), list[str]()
     for finding in (f for f in ordered(report.findings) if f.verdict == "regression"):
         name = f"{names.benchmark(finding.benchmark)} {names.settings(finding)}".rstrip()
         message = f"{name}: {clip(finding_words.conclusion(finding), _WIDTH)}"

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from gate import model
+from gate.checkout import is_sha
 from gate.config.rules import benchmark_rules, better_of, most_builds
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config
@@ -29,7 +30,6 @@ MOST_STATES = 256
 MOST_PARTS = 256
 """Shards times sessions, and so jobs of a matrix by GitHub's limits."""
 
-_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 # what these facts are made of, so that none is a sentence of somebody's
 _FACT = re.compile(r"[\w .,:+/@()-]{1,80}")
@@ -70,7 +70,7 @@ def claims_of(records: Iterable[Located]) -> Claims:
         if not isinstance(run, model.Run):
             continue
         commits = [str(side and side.sha) for side in (run.base, run.head)]
-        if not all(map(_SHA.fullmatch, commits)):
+        if not all(map(is_sha, commits)):
             raise model.UserError(f"{where}: does not name the commits of base and head")
         shard = _SHARD.fullmatch(run.shard) if run.shard else None
         number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)

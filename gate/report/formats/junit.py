@@ -11,7 +11,7 @@ import msgspec
 
 from gate.decide.next_steps import blocks
 from gate.model import UNBUILT, Finding, Identical, Report, outcomes
-from gate.model.warnings.measured import MissingAllowed
+from gate.model.report import failing
 from gate.report import Links
 from gate.report.measurements import Subject
 from gate.words import failures, notes, numbers, reports, sameness, verdict_line, views
@@ -156,14 +156,11 @@ def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
     output, steps = last_lines(first.stderr, _LINES), failures.repeat(first, report.run)
     output = [f"{failures.output_title(first)}:", *(f"  {clip(line, 400)}" for line in output)] if any(output) else []
     steps = ["to repeat it by hand:", *(f"  {clip(step, _TEXT)}" for step in steps)] if steps else []
-    allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
-    excused = first.benchmark in allowed or report.policy.gate.get("missing") == "pass"
-    counts = first.kind != "missing" or first.benchmark is None or not excused
     return _Case(
         classname=f"{_SUITE}.{first.kind}{side}" if first.benchmark else _SUITE,
         name=(names.benchmark(first.benchmark, _NAME) if first.benchmark else f"{first.kind}{side}")
         + (f" [{settings}]" if settings else ""),
-        outcome="error" if counts else "skipped",
+        outcome="error" if failing([first], report.warnings) else "skipped",
         message=": ".join(filter(None, (failures.heading(group, names), failures.error(first)))),
         text="\n".join([*([places] if places else []), *hint, *output, *steps]),
         kind=first.kind,

@@ -23,7 +23,7 @@ from gate.words.findings import in_row
 from gate.words.notes import notes, weigh
 from gate.words.short_names import Names
 from gate.words.verdict_line import verdict_line
-from gate.writing.phrases import machine
+from gate.writing.phrases import listed, machine
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
@@ -170,9 +170,8 @@ def _measured(report: Report, shown: Sequence[Finding], names: Names) -> list[Md
     base, head = reports.sides(report.run.base, report.run.head)
     sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
     said = [*sides, *(brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text)]
-    more = f" and {len(report.new) - _NEW} more" if len(report.new) > _NEW else ""
-    new = ", ".join(code(names.benchmark(name, NAME)) for name in report.new[:_NEW])
-    told = ["; ".join(said), f"new in head, not compared: {new}{more}" if new else "", escape(reports.basis(shown))]
+    new = listed([code(names.benchmark(name, NAME)) for name in report.new], _NEW)
+    told = ["; ".join(said), f"new in head, not compared: {new}" if new else "", escape(reports.basis(shown))]
     return [Md(text) for text in told if text]
 
 

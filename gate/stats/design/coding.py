@@ -18,6 +18,7 @@ import numpy as np
 from gate.model.study import Effect, Factor, Setting
 from gate.stats.design.layers import groups
 from gate.stats.rounding import Array, Ints
+from gate.writing.phrases import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 INTERCEPT = "intercept"
 DEPENDENT = 1e-9
 """A column of which less than this share stands apart from the columns before it tells nothing of its own."""
-_NAMED = 3
-"""Most combinations, or terms, that one line names."""
 _MIXED = "the measured treatments do not separate it from other terms"
 
 
@@ -220,9 +219,9 @@ def inestimable(design: CodedDesign, model: Coded) -> list[str]:
         if any(set(other) < set(factors) for other in gone):
             continue
         holding = [design.term(other) for other in gone if set(factors) < set(other)]
-        without = f"; without it there is no {_some(holding)}" if holding else ""
+        without = f"; without it there is no {listed(holding)}" if holding else ""
         lacking = [f"{' and '.join(own[:-1])} was not measured with {own[-1]}" for own in _lacking(design, factors)]
-        found.append(f"{design.term(factors)}: {_some(lacking) or _MIXED}{without}")
+        found.append(f"{design.term(factors)}: {listed(lacking) or _MIXED}{without}")
     return found
 
 
@@ -235,8 +234,3 @@ def _lacking(design: CodedDesign, factors: Sequence[int]) -> list[list[str]]:
         for codes in every
         if codes not in met
     ]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

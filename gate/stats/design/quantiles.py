@@ -24,13 +24,12 @@ from gate.stats.design.quantile_fit import (
     limits,
 )
 from gate.stats.special import stdtr, stdtrit
+from gate.writing.phrases import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
-_NAMED = 3
-"""Most treatments that one line names."""
 MOST_CELLS = 2000
 """Most treatments that are fitted: the work grows with their third power."""
 _MANY = 12
@@ -155,12 +154,13 @@ def _cautions(
     """Say which treatments, the cells of a design, have too few clusters, or quantiles that rest on few of them."""
     few = [k for k, cell in enumerate(cells) if len(cell.clusters) < 2]
     if few:
-        own = _some([f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few])
+        own = listed([f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few], between="; ")
         return [f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {own}"]
     rests = {model.tau: unseen for model, unseen in found if unseen and model.enough}
     if not rests:
         return []
-    named = _some([_name(design, k) for k in sorted({k for unseen in rests.values() for k in unseen})])
+    unseen_at = sorted({k for unseen in rests.values() for k in unseen})
+    named = listed([_name(design, k) for k in unseen_at], between="; ")
     differ = f"the {cluster}s of {named} differ so much that it rests on few of them"
     quantiles = ", ".join(f"p{100 * tau:.10g}" for tau in rests)
     return [f"{quantiles}: {differ}; its intervals may be too narrow"]
@@ -168,8 +168,3 @@ def _cautions(
 
 def _name(design: CodedDesign, number: int) -> str:
     return design.treatment(number) or "the treatment"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return "; ".join(names[:_NAMED]) + more

@@ -7,6 +7,7 @@ import pytest
 
 from gate.model import Failure, Report
 from gate.model.warnings.base import Said
+from gate.model.warnings.measured import MissingAllowed
 from gate.report.formats import junit
 from tests.gate.report import examples
 
@@ -76,7 +77,10 @@ def missing(**changes: Any) -> Failure:
 
 
 def lenient() -> Any:
-    return examples.policy(gate={"missing": "pass", "confidence": 0.95})
+    return {
+        "policy": examples.policy(gate={"missing": "pass", "confidence": 0.95}),
+        "warnings": [MissingAllowed(("render",), None)],
+    }
 
 
 UNCHANGED = examples.finding("a")
@@ -90,9 +94,12 @@ DECISIONS: dict[str, Callable[[], Report]] = {
     "not worse": lambda: examples.report("inconclusive", [NOT_WORSE]),
     "a failure beside findings": lambda: examples.report("error", [UNCHANGED], failures=[examples.build_failure()]),
     "missing counts": lambda: examples.report("error", [UNCHANGED], failures=[missing()]),
-    "missing does not count": lambda: examples.report("pass", [UNCHANGED], failures=[missing()], policy=lenient()),
-    "a shard is missing": lambda: examples.report("error", [UNCHANGED], failures=[missing(benchmark=None)], policy=lenient()),
-    "all are missing and none counts": lambda: examples.report("error", [], failures=[missing()], policy=lenient()),
+    "missing does not count": lambda: examples.report("pass", [UNCHANGED], failures=[missing()], **lenient()),
+    "an override has it count": lambda: examples.report(
+        "error", [UNCHANGED], failures=[missing()], policy=lenient()["policy"]
+    ),
+    "a shard is missing": lambda: examples.report("error", [UNCHANGED], failures=[missing(benchmark=None)], **lenient()),
+    "all are missing and none counts": lambda: examples.report("error", [], failures=[missing()], **lenient()),
     "nothing was measured": examples.nothing,
     "only new ones": lambda: examples.report("error", [], new=["x"]),
 }  # fmt: skip
@@ -110,6 +117,7 @@ def test_what_each_verdict_becomes() -> None:
         return [f"{name.removesuffix(': time mean')} {outcome}" for name, outcome in outcomes(report).items()]
 
     assert of(DECISIONS["inconclusive fails"]()) == ["b failure", "c skipped", "a passed"]
+    assert of(DECISIONS["an override has it count"]()) == ["a passed", "render: missing on head error"]
     assert of(DECISIONS["missing does not count"]()) == ["a passed", "render: missing on head skipped"]
     assert of(examples.nothing()) == ["measured error"]
     # no sign of a change passes, and so does what cannot differ

@@ -230,6 +230,14 @@ def test_worktrees_and_folders_of_a_repository(checkout: Checkout, monkeypatch: 
     assert memory.project_name(opened(base="HEAD").repository) == f"{checkout.top}:parts/engine"
 
 
+def test_the_name_of_a_project_whose_path_is_no_text_is_one(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = checkout.top.rename(checkout.top.parent / "caf\udce9")
+    monkeypatch.chdir(place)
+    assert memory.project_name(opened(base="HEAD").repository) == f"{place.parent}/caf\\xe9"
+
+
 # --- append -----------------------------------------------------------------------------------------------------------
 
 

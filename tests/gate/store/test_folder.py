@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gate.checkout import is_sha
 from gate.model import UserError
-from gate.store.history_records import LARGEST, FolderStore, RecordError, decode, encode, is_name, is_sha, name_of
+from gate.store.history_records import LARGEST, FolderStore, RecordError, decode, encode, is_name, name_of
 from gate.store.ref import RefStore
 from harness.source.git import Git
 from tests.gate.store.records import change, measured, race, record, sha

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 from harness.host import lock
 from harness.host.lock import Claim
-claim = Claim.own("perfgate check", sys.argv[2], Path("/some/project"), Path("/some/project/.perfgate"))
+claim = .own("perfgate check", sys.argv[2], Path("/some/project"), Path("/some/project/.perfgate"))
 lock._PAUSE = 0.01
 def waiting(holder):
     print("waits", holder and holder.pid, flush=True)
@@ -141,6 +141,12 @@ def test_what_the_file_says_counts_only_of_a_living_process(tmp_path: Path, cont
             pass
     assert held.value.holder is None
     assert str(held.value) == f"a process that did not register as perfgate holds {path}"
+
+
+def test_a_folder_whose_name_is_no_text_is_measured_in(tmp_path: Path) -> None:
+    claim = .own("perfgate check", "run-8", tmp_path / "caf\udce9", tmp_path / "caf\udce9" / ".perfgate")
+    with host_lock(claim, tmp_path / "lock", wait=0, waiting=print):
+        assert json.loads((tmp_path / "lock").read_text())["directory"] == f"{tmp_path}/caf\\xe9"
 
 
 def test_what_a_holder_wrote_is_shown_with_care_and_where_the_lock_is() -> None:

@@ -76,6 +76,7 @@ def test_what_was_learned_level_by_level() -> None:
     assert not any("plan.builds" in warning for warning in made.warnings)
     assert msgspec.json.decode(render(made), type=Calibration) == made
     assert set(json.loads(render(made))) == set(Calibration.__struct_fields__)
+    assert json.loads(render(msgspec.structs.replace(made, history="/home/\udcff")))["history"] == "/home/\\udcff"
 
 
 def text(found: Calibration) -> str:

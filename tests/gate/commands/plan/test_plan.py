@@ -170,6 +170,11 @@ def test_several_runs_are_pooled() -> None:
     assert (found["origin"], found["family"]) == ("one.jsonl, two.jsonl", 1)
 
 
+def test_a_name_that_is_not_utf8_is_written(folder: Path) -> None:
+    found = plan(write(head(), measured("parse", PARSE), name="caf\udce9.jsonl"))[1]
+    assert found["origin"] == "caf\\udce9.jsonl"
+
+
 def test_only_the_benchmarks_asked_for_and_the_family_makes_smaller_changes_hard_to_find(two: str) -> None:
     both = plan(two, "--budget", "200s")[1]["findings"]
     alone = plan(two, "--budget", "200s", "--set", "gate.family=none")[1]["findings"]

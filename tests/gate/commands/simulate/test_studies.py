@@ -51,7 +51,7 @@ def test_reports_add_up() -> None:
     both = one + two
     assert (both.reports, both.failed) == (20, one.failed + two.failed)
     # the one that doubled is found at the look at which 5 builds are had
-    assert both.found(2) == both.failing == both.early_share == 1.0
+    assert both.found(2) == both.failing == both.early / both.reports == 1.0
     assert both.verdicts.sum(axis=1).tolist() == [20] * 3
     assert both.built == 6 * 20
     assert both.of_case("no-sign") + both.of_case("inconclusive") + both.of_case("regression") <= 1
@@ -72,7 +72,7 @@ def test_comparisons_are_counted_as_one_by_one() -> None:
         [(f.ratio.low, f.ratio.high) for f in report] for report in findings(study.source, rules, 4, 60, ratios)
     ]
     low, high = np.array(limits)[..., 0], np.array(limits)[..., 1]
-    assert counts.coverage_of_each == ((low <= 1.1) & (high >= 1.1)).mean(axis=0).tolist()
+    assert (counts.covered / counts.comparisons).tolist() == ((low <= 1.1) & (high >= 1.1)).mean(axis=0).tolist()
     assert counts.mean_half_width == pytest.approx(((high - low) / 2).mean(axis=0))
     assert counts.power.tolist() == [[(low > 1 + d).mean(axis=0)[k] for d in (0.0, 0.02)] for k in range(2)]
     assert counts.different == pytest.approx([((low > 1 + d) | (high < 1 / (1 + d))).mean() for d in (0.0, 0.02)])
