@@ -21,7 +21,7 @@ from harness.instruments.suite import Call
 from harness.sandbox.home import copy
 from harness.source.trees import _stamp
 
-DEEP = 300
+DEEP = 200
 
 
 @pytest.fixture
