@@ -1,7 +1,5 @@
 """Going through directories: as os.walk does, and however deep they are."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import sys

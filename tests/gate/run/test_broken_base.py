@@ -1,7 +1,5 @@
 """A base that is broken: the change that repairs it can pass, and nothing that head does makes base look broken."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

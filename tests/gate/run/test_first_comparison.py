@@ -1,7 +1,5 @@
 """The first pull request of a project: base has no perfgate.toml, and perhaps none of head's benchmarks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What regressed is profiled by the job that measured it, once, and nothing is where nothing regressed."""
 
-from __future__ import annotations
-
 import errno
 import json
 import sys

@@ -1,7 +1,5 @@
 """Whose code a run measures: what a workflow must not run, and what follows for caches and instruments."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import os

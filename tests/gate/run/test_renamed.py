@@ -1,7 +1,5 @@
 """A benchmark under another name: measured and called renamed; else it is missing, with the ways on that help."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A benchmark that is started by a version manager's shim; real git and processes, perfgate in process."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """What a check leaves of the user's repository as it was, and what of it decides nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -1,7 +1,5 @@
 """perfgate calibrate: what it says, and the whole of it on a small project."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

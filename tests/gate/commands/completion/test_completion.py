@@ -1,7 +1,5 @@
 """Completion as a person has it: in real shells, within a project."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Zip files as nobody's tools make them: nothing but the measurements is taken, or one line says why not."""
 
-from __future__ import annotations
-
 import functools
 import io
 import os
