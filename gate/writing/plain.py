@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import glob
 import re
 import shlex
@@ -32,9 +33,10 @@ def columns(text: str) -> int:
     """Count the columns of a terminal: two for East Asian wide characters, none for combining marks."""
     if text.isascii():
         return len(text)
-    return sum(_columns_of(c) for c in text)
+    return sum(map(_columns_of, text))
 
 
+@functools.lru_cache(4096)
 def _columns_of(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
@@ -150,6 +152,8 @@ def _around(name: str, begin: int, end: int, width: int) -> str:
 
 
 def _prefix(text: str, width: int) -> str:
+    if text.isascii():
+        return text[: max(width, 0)]
     used = 0
     for index, character in enumerate(text):
         used += _columns_of(character)

@@ -25,6 +25,8 @@ CONFIG_FILE = "perfgate.toml"
 _SHARED = "pyproject.toml"
 """Holds the project's own tables beside perfgate's."""
 
+_ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
 Untracked = Literal["ignored", "untracked"]
 """Why git does not track a file."""
 
@@ -105,7 +107,13 @@ def files_at(repository: Repository, revision: str, *paths: str) -> list[TreeEnt
     paths: none for all files.
     """
     where = () if not paths or {"", "."} & set(paths) else ("--", *paths)
-    return [*map(entry, repository.git.entries("ls-tree", "-r", "-z", "--full-tree", revision, *where))]
+    known = repository.store.files.get((revision, *where))
+    if known is None:
+        known = [*map(entry, repository.git.entries("ls-tree", "-r", "-z", "--full-tree", revision, *where))]
+        # what a name such as HEAD stands for may change
+        if _ID.fullmatch(revision):
+            repository.store.files[revision, *where] = known
+    return known
 
 
 def entry(line: str) -> TreeEntry:

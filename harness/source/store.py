@@ -54,6 +54,8 @@ class Store:
         self._blobs: dict[str, bytes] = {}
         self.submodules: dict[str, list[Any]] = {}
         """Of commits, as far as they were asked for (harness.source.submodules)."""
+        self.files: dict[tuple[str, ...], list[Any]] = {}
+        """The same of files (harness.source.repository): a commit and the paths that were asked about."""
         self.budget: Budget | None = None
         """What ends whatever is exported or fetched."""
 

@@ -1,7 +1,5 @@
 """What action.yml promises: inputs by `env:` only, one line of shell a step, the token where no code of the project runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The action's first step: an environment made once, whole or not at all, whatever the caller has set."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import importlib.util

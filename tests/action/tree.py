@@ -1,7 +1,5 @@
 """A small copy of the action to install: its real scripts, a tiny perfgate, and a lock with one tiny package."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The pages of compare, study and trend: open silently, fit screens, show nothing foreign, and are accessible."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Links that a commit put where perfgate writes: a pull request would say what is overwritten and removed."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

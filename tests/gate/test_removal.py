@@ -1,7 +1,5 @@
 """Removing what measured code left: any depth, any mode, and never through a link."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import sys

@@ -1,7 +1,5 @@
 """Going through directories: as os.walk does, and however deep they are."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import sys
@@ -21,7 +19,7 @@ from harness.instruments.suite import Call
 from harness.sandbox.home import copy
 from harness.source.trees import _stamp
 
-DEEP = 300
+DEEP = 200
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from gate.evidence.time_spent import with_end
 from gate.model import HostState
 from gate.stats.rounding import Array
 from gate.stats.sequential import FIRST_STAGE, largest_futile, look_rounds, spending
+from tests.gate.decide.test_no_sign import power_needs
 from tests.promise.test_gate import at_most, standard_error
 from tests.support.seeds import some
 
@@ -43,11 +44,7 @@ class Found:
 @cache
 def needs(df: int, level: float) -> float:
     """The noncentrality with which T is beyond its limit in 80% of the runs."""
-    critical, low, high = float(stats.t.isf(level / 2, df)), 0.0, 50.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (low, middle) if stats.nct.sf(critical, df, middle) >= 0.8 else (middle, high)
-    return high
+    return power_needs(float(stats.t.isf(level / 2, df)), df)
 
 
 def gate(ratios: Array, looks: tuple[int, ...], threshold: float) -> Found:

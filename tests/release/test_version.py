@@ -14,7 +14,7 @@ from scripts.release.__main__ import main
 from scripts.release.errors import ReleaseError
 from scripts.release.packages import LOCK, locked
 from scripts.release.version import Version, declared, plan
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 ORDER = [
     "0.9.9", "1.0.0a1", "1.0.0b1", "1.0.0b2", "1.0.0rc1", "1.0.0rc10", "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0",
@@ -24,10 +24,8 @@ CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n## [1.1.0] - 2027-02-28\n\n- New.
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repository")
-    made.write("gate/__init__.py", '"""Gate."""\n\n__version__ = "1.1.0"\n')
-    made.write("CHANGELOG.md", CHANGELOG)
-    made.commit()
+    version = '"""Gate."""\n\n__version__ = "1.1.0"\n'
+    made = repository(tmp_path / "repository", {"gate/__init__.py": version, "CHANGELOG.md": CHANGELOG})
     made.git("tag", "v1.1.0")
     return made
 

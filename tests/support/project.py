@@ -289,12 +289,7 @@ def quick(factor: float) -> dict[str, str]:
 
 def repository(top: Path, *commits: Mapping[str, str]) -> Project:
     """Make a project of a commit for each of these sets of files, at a path that does not exist yet."""
-    made = Project(top)
-    for files in commits:
-        for name, text in files.items():
-            made.write(name, text)
-        made.commit()
-    return made
+    return committed(top, *(Step("main", "change", tuple(files.items())) for files in commits))
 
 
 def python_benchmark(name: str) -> str:

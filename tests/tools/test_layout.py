@@ -1,7 +1,5 @@
 """Layout perturbation with the real compilers and linkers of this host: builds differ by the seed, and work."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The command line in process, and its ends: usage errors, faults of perfgate's own, streams that close."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json

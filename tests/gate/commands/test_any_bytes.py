@@ -1,7 +1,5 @@
 """Whatever the bytes of measurements, a report, a history or rules: a result, or one line, and no fault of perfgate."""
 
-from __future__ import annotations
-
 import io
 import random
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The interval of a report is chosen by its plan alone, and plans know what it will be."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Controls: base's odd starts against its even ones, judged by the gate's own intervals, and what many of them prove."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Findings and nights -> what a creep check decides: of rates, counts, repairs, other pins, and entries that accept."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Sequence

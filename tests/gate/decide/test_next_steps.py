@@ -1,7 +1,5 @@
 """Every next step is true: it is followed to the letter, and the report is another one, as it promised."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import math

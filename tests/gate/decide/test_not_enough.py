@@ -13,7 +13,7 @@ from gate.github.publishing.publish import annotated
 from gate.report.json import read as read_report
 from tests.gate.decide.decided import Lines, typed
 from tests.support.lines import execution, text
-from tests.support.project import CONFIG, Project
+from tests.support.project import CONFIG, repository, speed
 
 EARLY = {"builds": {"min": 4, "max": 12}, "budget": "3m"}
 TWO = {"builds": {"min": 4, "max": 12}, "budget": "17m"}
@@ -276,10 +276,8 @@ def test_a_round_without_an_execution_has_no_time(tmp_path: Path, done: list[str
 
 @pytest.mark.endtoend
 def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
-    project = Project(tmp_path / "project")
-    project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 0.7"\nrelink = "off"\n')
-    project.bench(1.0)
-    project.commit()
+    config = f'{CONFIG}[build]\ncommand = "sleep 0.7"\nrelink = "off"\n'
+    project = repository(tmp_path / "project", {"perfgate.toml": config, **speed(1.0)})
     project.bench(1.3)
     budgets = [4.0]
     done = project.perfgate("check", "--set", "plan.budget=4s")

@@ -1,7 +1,5 @@
 """What happened to machines, and machines that differ between base and head."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever a program wrote: values, or an error of one short line; never another exception."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON behind the lines of a tool or a build, several documents in one file, and numbers that JSON does not have."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Downloads: to a file of a limited size, from a host that never sees the token."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What is read of a repository and written there: pull requests, files, artifacts, statuses."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The comment: found again, updated, left alone, and what a forge may do in between."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

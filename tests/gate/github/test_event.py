@@ -1,7 +1,5 @@
 """What started a workflow: read from variables and a file that may hold anything, and what follows from it."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

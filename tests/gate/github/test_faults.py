@@ -1,7 +1,5 @@
 """Whatever GitHub does while a verdict is published, the verdict stands: each failure once, and each one for good."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

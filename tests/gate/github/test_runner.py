@@ -1,7 +1,5 @@
 """What a step tells the runner: nothing from elsewhere becomes a command, an output or an end of one."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

@@ -1,7 +1,5 @@
 """Stamps: which job's state and how late, read back wherever it was put; and the statuses that carry them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

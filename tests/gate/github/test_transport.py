@@ -1,7 +1,5 @@
 """Requests: what is repeated, for how long, what failures mean in a line, and that the token is in nothing that is shown."""
 
-from __future__ import annotations
-
 import json
 import logging
 import socket

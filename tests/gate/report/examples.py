@@ -1,7 +1,5 @@
 """Reports to render: one builder a situation, with the numbers of nobody's measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

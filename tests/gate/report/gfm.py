@@ -1,7 +1,5 @@
 """Markdown as GitHub's own parser renders it, taken apart: what a reader sees, and what could still become a link."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser

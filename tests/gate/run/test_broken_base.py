@@ -1,14 +1,12 @@
 """A base that is broken: the change that repairs it can pass, and nothing that head does makes base look broken."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project
+from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, repository
 from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
 
@@ -23,15 +21,8 @@ SECOND = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"').
 
 def project(top: Path, *states: dict[str, str]) -> Project:
     """Make a commit of each state: files that change."""
-    made = Project(top)
-    made.write("perfgate.toml", CONFIG + BUILD)
-    made.write("bench.sh", FAST)
-    made.write("build.sh", "exit 0\n")
-    for number, files in enumerate(states):
-        for name, text in files.items():
-            made.write(name, text)
-        made.commit(f"state {number}")
-    return made
+    first = {"perfgate.toml": CONFIG + BUILD, "bench.sh": FAST, "build.sh": "exit 0\n", **states[0]}
+    return repository(top, first, *states[1:])
 
 
 def check(made: Project, code: int, *more: str) -> str:

@@ -1,14 +1,12 @@
 """The first pull request of a project: base has no perfgate.toml, and perhaps none of head's benchmarks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.project import ENOUGH, Project
+from tests.support.project import ENOUGH, Project, repository
 from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
 
@@ -21,12 +19,7 @@ FAST, SLOW = (BENCH.replace("SPEED", speed) for speed in ("1.0", "2.0"))
 
 def project(top: Path, base: dict[str, str], head: dict[str, str], inner: str = "") -> Project:
     """Make a base of these files, and a head that adds others."""
-    made = Project(top)
-    for message, files in (("base", {"readme": "", **base}), ("head", head)):
-        for name, text in files.items():
-            made.write(inner + name if message == "head" else name, text)
-        made.commit(message)
-    return made
+    return repository(top, {"readme": "", **base}, {inner + name: text for name, text in head.items()})
 
 
 def check(made: Project, code: int, *more: str, cwd: Path | None = None) -> str:

@@ -1,7 +1,5 @@
 """A machine that has too little of something, and signals at awkward moments: one clear line, and never a pass."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

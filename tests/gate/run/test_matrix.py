@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gate.cli.main import main
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 
 def config(names: str, plan: str = "") -> str:
@@ -19,11 +19,8 @@ def config(names: str, plan: str = "") -> str:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Base has the benchmarks a, b and c; head has b, c and d."""
-    made = Project(tmp_path / "project")
-    made.write("perfgate.toml", config("abc"))
-    made.commit("base")
-    made.write("perfgate.toml", config("bcd", "shards = 2\nsessions = 3"))
-    made.commit("head")
+    both = config("abc"), config("bcd", "shards = 2\nsessions = 3")
+    made = repository(tmp_path / "project", *({"perfgate.toml": text} for text in both))
     monkeypatch.chdir(made.top)
     monkeypatch.delenv("CI", raising=False)
     return made
@@ -95,9 +92,7 @@ def test_what_does_not_go_together_is_one_line(options: tuple[str, ...], said: s
 
 
 def test_nothing_needs_to_be_there_to_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Project(tmp_path / "first")
-    made.write("perfgate.toml", config("ab", "shards = 2"))
-    made.commit("first")
+    made = repository(tmp_path / "first", {"perfgate.toml": config("ab", "shards = 2")})
     monkeypatch.chdir(made.top)
     monkeypatch.delenv("CI", raising=False)
     out = io.StringIO()

@@ -1,7 +1,5 @@
 """What a check recalls before it measures, and what it adds to the history afterwards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

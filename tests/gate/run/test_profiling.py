@@ -1,7 +1,5 @@
 """What regressed is profiled by the job that measured it, once, and nothing is where nothing regressed."""
 
-from __future__ import annotations
-
 import errno
 import json
 import sys
@@ -15,7 +13,7 @@ from gate.model import UserError
 from gate.run import profiling
 from gate.run.profiling import profile_run
 from harness.errors import SourceError
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
 
@@ -58,13 +56,8 @@ def bench(speed: float, work: int) -> str:
 
 
 def made(tmp_path: Path, speed: float = 1.5, config: str = CONFIG, *, work: int = 10) -> Project:
-    project = Project(tmp_path / "project")
-    project.write("perfgate.toml", config)
-    project.write("bench.py", bench(1.0, 10))
-    project.commit()
-    project.write("bench.py", bench(speed, work))
-    project.commit()
-    return project
+    first = {"perfgate.toml": config, "bench.py": bench(1.0, 10)}
+    return repository(tmp_path / "project", first, {"bench.py": bench(speed, work)})
 
 
 def lines(project: Project, *kinds: str, folder: str = ".perfgate") -> list[dict[str, Any]]:

@@ -1,7 +1,5 @@
 """What is shown while a run measures, and how long the rest of it takes."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """Whose code a run measures: what a workflow must not run, and what follows for caches and instruments."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import os
@@ -14,7 +12,7 @@ from gate.cli.main import main
 from gate.run.refusal import RefusedError, build_cache, is_foreign, is_proposed, refuse_unsafe
 from tests.gate.github.test_event import Told, pull
 from tests.support.project import SHELL_CONFIG as CONFIG
-from tests.support.project import Project
+from tests.support.project import Project, quick, repository
 
 
 def workflow(tmp_path: Path, event: str, *, fork: bool = False, hosted: bool = False, **more: str) -> dict[str, str]:
@@ -104,12 +102,8 @@ def test_in_ci_builds_are_kept_in_a_sandbox_only(tmp_path: Path, monkeypatch: py
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.quick(1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 1")})
-    made.commit()
-    made.quick(1.0, other="")
-    made.commit()
-    return made
+    config = CONFIG.replace("builds = 5", "builds = 1")
+    return repository(tmp_path / "repo", {"perfgate.toml": config, **quick(1.0)}, {"other": ""})
 
 
 def test_a_lock_file_that_is_something_else(project: Project) -> None:

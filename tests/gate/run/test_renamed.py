@@ -1,12 +1,10 @@
 """A benchmark under another name: measured and called renamed; else it is missing, with the ways on that help."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from tests.support.project import ENOUGH, Project
+from tests.support.project import ENOUGH, Project, quick, repository
 from tests.support.project import FEW as CONFIG
 
 pytestmark = pytest.mark.xdist_group("measures")
@@ -17,14 +15,9 @@ ENTRY = 'an `[[override]]` entry with `benchmark = "bench"` and `missing = "pass
 
 
 def project(top: Path, before: str, after: str, speed: float = 1.0) -> Project:
-    made = Project(top)
-    made.write("perfgate.toml", before)
-    made.quick(1.0)
-    made.commit()
-    made.write("perfgate.toml", after)
-    made.quick(speed, readme="2")
-    made.commit()
-    return made
+    return repository(
+        top, {"perfgate.toml": before, **quick(1.0)}, {"perfgate.toml": after, **quick(speed), "readme": "2"}
+    )
 
 
 @pytest.mark.parametrize(("ci", "speed", "code"), [("true", 2.0, 1), ("", 1.0, 0)])

@@ -1,7 +1,5 @@
 """--resume in a project, through the command line; and what it must find unchanged."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

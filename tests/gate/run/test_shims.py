@@ -1,7 +1,5 @@
 """A benchmark that is started by a version manager's shim; real git and processes, perfgate in process."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile
@@ -12,7 +10,7 @@ import pytest
 from gate.run.hints import kept_apart, out_of_sight, was_refused
 from harness.host.shims import behind
 from tests.harness.host.test_shims import MANAGER, PYENV
-from tests.support.project import Project, executable
+from tests.support.project import executable, repository
 
 CONFIG = """\
 [plan]
@@ -41,12 +39,8 @@ def test_what_a_shim_starts_is_started_itself_unless_the_project_chooses_it(tmp_
     log = tmp_path / "log"
     manager = executable(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
     shim = executable(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
-    project = Project(tmp_path / "project")
-    project.write("perfgate.toml", CONFIG)
-    if chosen:
-        project.write(".tool-version", "1.0\n")
-    project.commit()
-    project.commit("another")
+    first = {"perfgate.toml": CONFIG} | ({".tool-version": "1.0\n"} if chosen else {})
+    project = repository(tmp_path / "project", first, {})
     path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
     done = project.perfgate("measure", "--base", "HEAD~1", PATH=path)
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from harness.process.affinity import before_others
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 LOADED = "load: 9.8 on 2 processors"
 ALONE = ["grep", "-c", "x", "perfgate.toml"]
@@ -65,11 +65,9 @@ def test_several_tasks_are_seen_at_the_first_starts(project: Project) -> None:
 def test_what_is_measured_goes_before_others_as_far_as_the_user_has_the_right(tmp_path: Path) -> None:
     with before_others():
         given = os.getpriority(os.PRIO_PROCESS, 0)
-    project = Project(tmp_path / "project")
     text = '[plan]\nbuilds = 1\nexecutions = 1\niterations = 1\nsandbox = "off"\n'
     text += '[[benchmark]]\nname = "nice"\ncommand = "echo $((100 + $(nice))) > {output}"\ninstrument = "values"\n'
-    project.write("perfgate.toml", text)
-    project.commit()
+    project = repository(tmp_path / "project", {"perfgate.toml": text})
     assert project.perfgate("measure", "--base", "HEAD", "--set", "gate.sameness=off").returncode == 0
     lines = map(json.loads, (project.top / ".perfgate/measurements.jsonl").read_text().splitlines())
     values = {line["benchmark"]: line["metrics"]["time"]["values"] for line in lines if line["type"] == "execution"}

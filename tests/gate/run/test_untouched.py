@@ -1,7 +1,5 @@
 """What a check leaves of the user's repository as it was, and what of it decides nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import AS_BY_DEFAULT, ENOUGH, FEW, Project, environment
+from tests.support.project import AS_BY_DEFAULT, ENOUGH, FEW, Project, environment, repository
 
 pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
 
@@ -60,9 +58,7 @@ def user(top: Path, *arguments: str) -> str:
 
 def odd(project: Project, elsewhere: Path) -> None:
     """Fill a repository with what is easily lost or changed."""
-    library = Project(elsewhere)
-    library.write("lib.txt", "1\n")
-    library.commit()
+    repository(elsewhere, {"lib.txt": "1\n"})
     user(project.top, "submodule", "--quiet", "add", str(elsewhere), "third party")
     project.quick(1.0, **{"perfgate.toml": FEW})
     project.write("-leading", "dash\n")
@@ -121,9 +117,7 @@ def test_what_measured_code_does_with_git_does_not_stay(project: Project, tmp_pa
 
 
 def test_a_repository_around_the_temporary_directory_is_none_of_a_trees(project: Project, tmp_path: Path) -> None:
-    around = Project(tmp_path / "around")
-    around.write("a", "1\n")
-    around.commit()
+    around = repository(tmp_path / "around", {"a": "1\n"})
     (around.top / "tmp").mkdir()
     project.quick(1.0, **{"perfgate.toml": OWN, "bench.py": HOSTILE})
     project.commit()

@@ -1,7 +1,5 @@
 """Records of the history as tests make them, and writers at one time."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Callable, Sequence

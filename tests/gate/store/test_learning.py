@@ -1,7 +1,5 @@
 """What the records of a run tell of costs, and how a benchmark is measured."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

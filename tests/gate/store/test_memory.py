@@ -1,7 +1,5 @@
 """What machines remember: a file for each session, several processes, and every way in which it can be unusable."""
 
-from __future__ import annotations
-
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor

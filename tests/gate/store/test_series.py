@@ -1,7 +1,5 @@
 """The chain of a history, and which view of a benchmark the trend follows."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

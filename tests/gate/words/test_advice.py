@@ -1,7 +1,5 @@
 """What a warning says to do is true: who does it has the warning no more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The words of failures."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """What views are called, why one decided, and that each format says both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -23,7 +23,7 @@ pytestmark = [
 NAMES = [f"function_{letter}" for letter in "abcdefgh"]
 OBJECTS = [f"{name}.o" for name in NAMES]
 LINKERS = ["bfd", "gold", "lld", "mold"]
-SEEDS = range(1, 7)
+SEEDS = range(1, 4)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_one_object_and_a_library_have_many_layouts(folder: Path, linker: str, k
     needs(linker)
     call(folder, "ar", kind, "libcore.a", *OBJECTS)
     before = (folder / "libcore.a").read_bytes()
-    assert layouts(folder, f"-fuse-ld={linker}", "main.o", "libcore.a") >= 5
+    assert layouts(folder, f"-fuse-ld={linker}", "main.o", "libcore.a") == len(SEEDS)
     assert (folder / "libcore.a").read_bytes() == before
 
 
@@ -94,7 +94,7 @@ def test_clang(folder: Path) -> None:
     if shutil.which("clang") is None:
         pytest.skip("absent: clang (it linked nothing)")
     call(folder, "ar", "rcs", "libcore.a", *OBJECTS)
-    assert layouts(folder, "main.o", "-L.", "-lcore", compiler="clang") >= 5
+    assert layouts(folder, "main.o", "-L.", "-lcore", compiler="clang") == len(SEEDS)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_clang(folder: Path) -> None:
 def test_ways_to_name_it(folder: Path, arguments: str) -> None:
     call(folder, "ar", "rcs", "libmore.a", *OBJECTS[:4])
     call(folder, "ar", "rcs", "libcore.a", *(OBJECTS[4:] if "libmore" in arguments else OBJECTS))
-    assert layouts(folder, *arguments.split()) >= 5
+    assert layouts(folder, *arguments.split()) == len(SEEDS)
 
 
 def test_what_is_added_moves_only_itself(folder: Path) -> None:
@@ -222,7 +222,7 @@ def test_what_cpp_repeats_moves_but_for_what_an_object_lacks(folder: Path) -> No
     parts = [f"part{number}.o" for number in range(6)]
     call(folder, "ar", "rcs", "libcore.a", *parts[2:4], parts[0], *parts[4:], parts[1])
     orders = set()
-    for seed in SEEDS:
+    for seed in range(1, 7):
         made = copies(
             ["user.o", "libcore.a"], seed, lambda p: str(folder / p), str(folder), str(folder), [str(folder / "user.o")]
         )

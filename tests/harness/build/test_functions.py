@@ -99,11 +99,11 @@ def test_functions_of_an_archive(folder: Path, linker: str) -> None:
     objects = [f"{name}.o" for name in NAMES]
     subprocess.run(["ar", "rcs", "libcore.a", *objects], cwd=folder, check=True)
     for inputs in (["main.o", "libcore.a"], ["main.o", "-L.", "-lcore"]):
-        assert len({tuple(linked(folder, linker, seed, *inputs)) for seed in range(1, 7)}) >= 5
+        assert len({tuple(linked(folder, linker, seed, *inputs)) for seed in (1, 2, 3)}) == 3
 
 
 def test_mold_can_only_shuffle(folder: Path) -> None:
-    assert len({tuple(linked(folder, "mold", seed, "one.o")) for seed in range(1, 7)}) >= 5
+    assert len({tuple(linked(folder, "mold", seed, "one.o")) for seed in (1, 2, 3)}) == 3
     assert linked(folder, "mold", 1, "one.o") == linked(folder, "mold", 1, "one.o")
     one = str(folder / "one.o")
     # a shuffle would undo the order of objects

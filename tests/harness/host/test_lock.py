@@ -21,8 +21,8 @@ HOLD = """
 import sys
 from pathlib import Path
 from harness.host import lock
-from harness.host.lock import Claim
-claim = .own("perfgate check", sys.argv[2], Path("/some/project"), Path("/some/project/.perfgate"))
+from harness.host.lock import LockHolder
+claim = LockHolder.own("perfgate check", sys.argv[2], Path("/some/project"), Path("/some/project/.perfgate"))
 lock._PAUSE = 0.01
 def waiting(holder):
     print("waits", holder and holder.pid, flush=True)
@@ -144,7 +144,7 @@ def test_what_the_file_says_counts_only_of_a_living_process(tmp_path: Path, cont
 
 
 def test_a_folder_whose_name_is_no_text_is_measured_in(tmp_path: Path) -> None:
-    claim = .own("perfgate check", "run-8", tmp_path / "caf\udce9", tmp_path / "caf\udce9" / ".perfgate")
+    claim = LockHolder.own("perfgate check", "run-8", tmp_path / "caf\udce9", tmp_path / "caf\udce9" / ".perfgate")
     with host_lock(claim, tmp_path / "lock", wait=0, waiting=print):
         assert json.loads((tmp_path / "lock").read_text())["directory"] == f"{tmp_path}/caf\\xe9"
 

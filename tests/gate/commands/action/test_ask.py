@@ -1,7 +1,5 @@
 """Requests by comment and by label: who may ask for what, one answer for each, and nothing run that is refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -32,7 +32,7 @@ from harness.source import base_and_head
 from harness.source.fetching import FetchError
 from harness.source.repository import find_repository
 from tests.support.git_server import GitServer
-from tests.support.project import Project, environment
+from tests.support.project import Project, environment, repository
 from tests.support.pulls import BRANCH, Origin, check_out, git_of_nobody, make_origin
 
 pytestmark = pytest.mark.endtoend
@@ -650,11 +650,7 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, clone: Clones) -> None:
 
 
 def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:
-    made = Project(tmp_path / "alone")
-    made.write("at", "x")
-    made.commit()
-    made.write("at", "y")
-    made.commit()
+    made = repository(tmp_path / "alone", {"at": "x"}, {"at": "y"})
     assert fetch_missing(origin.event("push", ref="refs/heads/main"), TOKEN, made.top, None, None).base == made.git(
         "rev-parse", "HEAD~1"
     )

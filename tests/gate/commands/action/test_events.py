@@ -1,7 +1,5 @@
 """The other commands and events of the action, and what stands around its steps."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

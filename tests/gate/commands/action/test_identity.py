@@ -1,7 +1,5 @@
 """Several jobs, legs and runs of one pull request: each keeps its comment, status, check and artifact."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

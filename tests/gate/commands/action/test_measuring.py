@@ -1,7 +1,5 @@
 """The measuring step of the action: it has no token, and what it runs changes no later step."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """A pull request under the action, in a real repository and against the fake forge: what its author sees."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

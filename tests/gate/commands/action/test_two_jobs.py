@@ -1,7 +1,5 @@
 """A gate in two jobs: one measures without a token that writes, the other decides over its artifact, whatever came of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """perfgate bisect on small repositories: what it finds, refuses, keeps and says."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """perfgate calibrate: what it says, and the whole of it on a small project."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -23,7 +21,7 @@ from gate.store.learning import setups_of
 from gate.store.memory import HistoryError, Learned, Sessions
 from tests.support.lines import builds, located
 from tests.support.project import SHELL_CONFIG as SHORT
-from tests.support.project import Project
+from tests.support.project import Project, quick, repository
 
 # --- what it says -----------------------------------------------------------------------------------------------------
 
@@ -112,9 +110,7 @@ CONFIG = SHORT.replace("executions = 1", "executions = 2")
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """One commit, on a machine that is no CI."""
-    made = Project(tmp_path / "widget")
-    made.quick(0.001, **{"perfgate.toml": CONFIG})
-    made.commit()
+    made = repository(tmp_path / "widget", {"perfgate.toml": CONFIG, **quick(0.001)})
     for name in ("CI", "GITHUB_BASE_REF", "GITHUB_EVENT_NAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(made.top)

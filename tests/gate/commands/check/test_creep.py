@@ -1,7 +1,5 @@
 """perfgate check --creep as a user runs it: the pin, the nights before, what the report says, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Completion as a person has it: in real shells, within a project."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -101,8 +99,20 @@ def in_zsh(script: Path, line: str, cwd: Path, last: str) -> str:
     return answer(["zsh", "-f", "-c", ZSH, "zsh", str(script), line, last], cwd)
 
 
+# one of each kind: a shell and what it asks take a tenth of a second a line, and a shell within a terminal ten times that
+ONE_OF_EACH = list(LINES)[:5]
+FILES = "perfgate check --config=perf"
+"""The shell itself knows files."""
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line != FILES])
+def test_what_a_shell_asks_for(line: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    assert {each.rstrip("/") for each in candidates(line.replace("=", " = ").split(" "))[1]} == LINES[line]
+
+
 @pytest.mark.parametrize("shell", ["bash", "fish"])
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [*ONE_OF_EACH, FILES])
 def test_what_completes_a_line(shell: str, line: str, project: Path, scripts: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
@@ -124,8 +134,7 @@ def test_no_program_of_the_project_is_started(project: Path, scripts: Path) -> N
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
-# one of each kind: a shell within a terminal takes a second a line
-@pytest.mark.parametrize("line", [line for number, line in enumerate(LINES) if number in (0, 1, 2, 3, 4)])
+@pytest.mark.parametrize("line", ONE_OF_EACH)
 def test_what_completes_a_line_in_zsh(line: str, project: Path, scripts: Path) -> None:
     text = in_zsh(scripts / "zsh", line, project, max(LINES[line]))
     assert LINES[line] <= set(re.split(r"[\s\x1b]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", text))), text

@@ -1,7 +1,5 @@
 """perfgate doctor, --strict, and what goes with them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

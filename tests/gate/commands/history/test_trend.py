@@ -1,7 +1,5 @@
 """perfgate history trend: what it says, in every format, of histories with known changes."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """perfgate publish, and what the action publishes of a fork: in a workflow, against the fake forge."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """perfgate simulate: what it prints and writes, what it refuses, and that cores do not matter."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Studies count what gate.decide says, and the rules of other tools."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -17,7 +17,7 @@ from harness.build.builder import TreeBuilder
 from harness.host.fitness.checks import Check
 from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
 from harness.process.execute import Command, ProcessEnd
-from tests.support.project import Project
+from tests.support.project import Project, quick, repository
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
 pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
@@ -61,9 +61,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A commit without perfgate.toml, which only the working tree has."""
-    made = Project(tmp_path / "a project")
-    made.quick(1.0)
-    made.commit()
+    made = repository(tmp_path / "a project", quick(1.0))
     made.write("perfgate.toml", CONFIG)
     return made
 

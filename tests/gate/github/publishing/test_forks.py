@@ -1,7 +1,5 @@
 """Deciding over what a fork's run left: a forge on loopback, hostile zips; and what a label says, in a queue too."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

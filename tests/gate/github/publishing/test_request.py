@@ -1,7 +1,5 @@
 """What the first step hands to the others: names that no two gates share, and nothing that is too long for them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """Measurements that anybody may have written: bounded in everything, and only their values taken."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable
