@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from gate.config.types import BuildTable, Config
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Statement, Table
 from gate.model import SCHEMA, Failure
 from gate.planning.document import POWER
-from gate.report.json import plain
+from gate.report.json import plain, text_of
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words.failures import title
 from gate.words.reports import commit
@@ -254,4 +253,4 @@ def as_json(trial: Trial, rules: Config) -> str:
     table |= msgspec.to_builtins(trial)
     table["warnings"] = plain(trial.warnings)
     table["next"] = _next(trial, rules)
-    return json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return text_of(table)
