@@ -7,6 +7,7 @@ vitest's own JSON, and the lines that benchmark.js has its users print.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from gate.commands.init.ask import Asked
 from gate.commands.init.found import Amount, Found, Proposed, Row, fixed_plan, placeholder
 from gate.commands.init.scripts import of_script
 from gate.commands.init.tree import Tree, folder_of, table_of
+from gate.config.commands import as_text
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
 _FOREIGN = re.compile(r"\b(cargo|go|pytest|make|hyperfine)\b")
@@ -110,12 +112,13 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     # a workspace is installed with the project
     own = script.directory if not _has_workspaces(tree, root) else ""
     of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
-    script, inner = _split(script)
+    script, inner, folder = _split(script)
     installs = [install] if of_project or manager != UNLOCKED else []
     if own and _dependencies(script.package):
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
-    installs += [f"({inner})"] if inner else []
-    needed = _dependencies(root) | _dependencies(script.package)
+    installs += [f"({each})" for each in inner]
+    inside = tree.json(posixpath.normpath(posixpath.join(folder, "package.json")))
+    needed = _dependencies(root) | _dependencies(script.package) | _dependencies(inside)
     tool, measured, amount, notes = _measured(tree, script, run.split(), execute, needed)
     texts = [tree.text(path) for path in _files(tree, script)]
     others = tuple(
@@ -137,14 +140,21 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     )  # fmt: skip
 
 
-def _split(script: _Script) -> tuple[_Script, str | None]:
-    """Take the installation of packages out of a script, which is no part of what it measures."""
-    steps = re.split(r"\s*&&\s*", script.text)
-    install = next((each for each in steps if re.fullmatch(r"(npm|pnpm|yarn) (ci|i|install)\b[\w -]*", each)), None)
-    if install is None or len(steps) < 3 or not re.fullmatch(r"cd [\w./-]+", steps[0]):
-        return script, None
-    rest = " && ".join(each for each in steps if each != install)
-    return script._replace(text=rest), f"{steps[0]} && {install}"
+def _split(script: _Script) -> tuple[_Script, list[str], str]:
+    """Take installing packages, and the build, out of a script, which measures them not; give them, and its folder."""
+    built = isinstance(table_of(script.package, "scripts").get("build"), str)
+    into, inner, rest = list[str](), list[str](), list[str]()
+    for step in re.split(r"\s*&&\s*", script.text.strip()):
+        if re.fullmatch(r"cd [\w./-]+", step):
+            into.append(step)
+        elif re.fullmatch(r"(npm|pnpm|yarn) (ci|i|install)\b[\w -]*", step):
+            # the project's own are installed by its lock file
+            inner += [" && ".join([*into, step])] if into else []
+        elif into or not (built and re.fullmatch(r"(npm|pnpm|yarn) run build", step)):
+            rest.append(step)
+    folder = str(PurePosixPath(script.directory, *(each.removeprefix("cd ") for each in into)))
+    text = " && ".join([*into, *rest])
+    return (script._replace(text=text) if rest else script), inner, folder
 
 
 def _measured(
@@ -174,7 +184,7 @@ def _measured(
         command = f"{lead}{execute} vitest bench --run {' '.join([*paths, '--outputJson={output}'])}"
         return tool, Proposed(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
     if tool == "benchmark.js":
-        command = f"{lead}{shlex.join(words)} >{{output}}"
+        command = f"{as_text(command)} >{{output}}"
         shortened = ["What benchmark.js prints of each case in 0.2 s, to which [env] shortens it."]
         return (
             tool,

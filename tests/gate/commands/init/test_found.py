@@ -448,6 +448,16 @@ JAVASCRIPT = {
         {"package.json": package(scripts={"bench": "cd bench && npm install && npm run all"}), "bench/a.js": "work()"},
         "cd bench && npm run all",
     ),
+    # nor what it builds; its library may be one of its folder
+    "steps": Case(
+        {
+            "package.json": package(scripts={"build": "x", "bench": "npm i && npm run build && cd ./bench && npm i && node ./"}),
+            "bench/package.json": package(devDependencies={"benchmark": "2"}),
+            "bench/index.js": "require('benchmark').Suite().on('cycle', f)",
+        },
+        "cd ./bench && node ./ >{output}",
+        "(cd ./bench && npm i)\nnpm run --silent build",
+    ),
     "workspace": Case(
         {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
         "cd a && node b.js",
