@@ -43,7 +43,7 @@ from gate.config.instruments import Traits
 from gate.model import Metric
 from gate.units import Quantity
 from harness.instruments.protocol import Unusable, arguments, environment, placeholders
-from harness.instruments.declaration import Declared, Found
+from harness.instruments.declaration import Declared, FoundInstrument
 from harness.process.execute import Command
 
 
@@ -66,14 +66,14 @@ class WordCount:
 
 
 INSTRUMENT = Declared(
-    lambda caller: Found(WordCount(), version="7.1"),
+    lambda caller: FoundInstrument(WordCount(), version="7.1"),
     Traits(chief=("words",), floor=Quantity.parse("5"), exact=True),
 )
 """,
     # a format of result files of other tools
     "gate/formats/tally.py": """
 from gate.model import Metric
-from gate.formats.parts.result import Format, Measured
+from gate.formats.parts.result import Format, ProcessValues
 
 FORMAT = Format(title="tally")
 
@@ -84,7 +84,7 @@ def recognises(source):
 
 def read(source):
     first, *values = source.lines()
-    yield Measured(benchmark=first.removeprefix("tally of "), metrics={"time": Metric(unit="s", values=list(map(float, values)))})
+    yield ProcessValues(benchmark=first.removeprefix("tally of "), metrics={"time": Metric(unit="s", values=list(map(float, values)))})
 """,
     # a command, with an option
     "gate/commands/greet/command.py": """
