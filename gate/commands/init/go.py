@@ -62,7 +62,8 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     benched = [each for each in packages if _BENCHMARK.search(each.tests)]
     place = modules[0] if modules and "" not in modules else ""
     if benched:
-        return replace(_of_benchmarks(tree, benched, place), setup=begun)
+        setup = f"go mod init {begun} && go mod tidy" if begun else None
+        return replace(_of_benchmarks(tree, benched, place), setup=setup)
     packages = [each for each in packages if not _unseen(f"{each.module}/go.mod")]
     # a module in some corner of another language's project is not what that project is about
     if not packages or not {"go.mod", "go.work"} & tree.names:
@@ -79,15 +80,14 @@ def _unseen(path: str, *, own: bool = False) -> bool:
 
 
 def _begun(tree: Tree) -> str | None:
-    """Return what makes a go.mod of a project that has none: named as its own packages import each other."""
+    """Return the module that a project without a go.mod would be, by what its own packages import of each other."""
     sources = [path for path in tree.ending(".go") if not _unseen(path)]
     if "" not in map(folder_of, sources):
         return None
     paths = [each for path in sources for each in re.findall(r'"([\w.-]+\.[a-z]+/[\w./-]+)"', tree.text(path))]
     below = {f"/{folder_of(path)}" for path in sources} - {"/"}
     named = Counter(each.removesuffix(folder) for each in paths for folder in below if each.endswith(folder))
-    own = named.most_common(1)[0][0] if named else "perfgate.local/own"
-    return f"go mod init {own} && go mod tidy"
+    return named.most_common(1)[0][0] if named else "perfgate.local/own"
 
 
 def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterator[_Package]:
@@ -181,7 +181,8 @@ def _programs(tree: Tree, packages: list[_Package]) -> tuple[str, list[str]]:
 
 def _name(tree: Tree) -> str:
     module = re.search(r"^module\s+\"?([^\s\"]+)", tree.text("go.mod"), re.MULTILINE)
-    last = [part for part in module[1].split("/") if not re.fullmatch(r"v\d+", part)][-1:] if module else []
+    path = module[1] if module else _begun(tree) or ""
+    last = [part for part in path.split("/") if not re.fullmatch(r"v\d+", part)][-1:]
     return last[0] if last and last[0].isprintable() else "go"
 
 

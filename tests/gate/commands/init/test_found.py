@@ -147,7 +147,7 @@ GO = {
     # a module of its own, which `go list` of the outer one passes over
     "underscore": Case({"go.mod": MODULE, "a.go": "package a\n", "_b/go/go.mod": MODULE, "_b/go/a_test.go": GO_BENCH}, "cd _b/go && ./bench.test"),
     # from before there were modules
-    "old": Case({"a.go": 'package a\n\nimport _ "example.com/acme/a/b"\n', "b/b.go": "package b\n", "b/b_test.go": GO_BENCH}, "cd b", "go mod init example.com/acme/a &&"),
+    "old": Case({"a.go": 'package a\n\nimport _ "example.com/acme/a/b"\n', "b/b.go": "package b\n", "b/b_test.go": GO_BENCH, "a_test.go": GO_BENCH}, "./bench.tests/a.test", "go mod init example.com/acme/a &&"),
     "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test"),
     "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test"),
     "program": Case(
