@@ -121,9 +121,8 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     needed = _dependencies(root) | _dependencies(script.package) | _dependencies(inside)
     tool, measured, amount, notes = _measured(tree, script, run.split(), execute, needed)
     texts = [tree.text(path) for path in _files(tree, script)]
-    others = tuple(
-        d for d in needed if any(re.search(_IMPORT.format(f"{re.escape(d)}(?:/[^\"']*)?"), t) for t in texts)
-    )
+    # imported, or named in a table of what is loaded later
+    others = tuple(d for d in needed if any(re.search(rf"""["']{re.escape(d)}(?:/[^"']*)?["']""", t) for t in texts))
     if manager == UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
     before = f"pre{script.name}"

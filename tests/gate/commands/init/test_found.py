@@ -574,6 +574,13 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
         assert any(text in str(found.setup) for text in same)
 
 
+def test_packages_that_a_script_compares_are_known_by_their_names_in_it(project: Project) -> None:
+    names = ("benchmark", "deep-eql", "eslint", "lodash")
+    script = "const load = {'deep-eql': true, x: require('lodash/fp')}; require('benchmark').Suite().on('cycle', f)"
+    files = {"package.json": package(**SCRIPTS, devDependencies=dict.fromkeys(names, "1")), "bench.js": script}
+    assert {*detected(project(files)).others} == {*names} - {"eslint"}
+
+
 FIXTURE = {"benches/bench_a.py": USES + "for _ in (): pass\n", "src/pkg/__init__.py": ""}
 
 
