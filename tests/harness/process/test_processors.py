@@ -87,3 +87,16 @@ def test_a_nice_value_that_was_chosen_stays_and_what_is_refused_is_left(
     monkeypatch.setattr(os, "setpriority", refuse)
     with before_others():
         assert set(asked) == ({-20} if own == 0 else {own})
+
+
+def test_what_cannot_be_taken_back_hides_no_error_of_what_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    granted = iter([True, False])
+
+    def once(*_: int) -> None:
+        if not next(granted):
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "getpriority", lambda *_: 3)
+    monkeypatch.setattr(os, "setpriority", once)
+    with pytest.raises(ValueError, match="changed"), before_others():
+        raise ValueError("changed")
