@@ -146,14 +146,14 @@ def _split(script: _Script) -> tuple[_Script, list[str], str]:
     for step in re.split(r"\s*&&\s*", script.text.strip()):
         if re.fullmatch(r"cd [\w./-]+", step):
             into.append(step)
+            rest.append(step)
         elif re.fullmatch(r"(npm|pnpm|yarn) (ci|i|install)\b[\w -]*", step):
             # the project's own are installed by its lock file
             inner += [" && ".join([*into, step])] if into else []
         elif into or not (built and re.fullmatch(r"(npm|pnpm|yarn) run build", step)):
             rest.append(step)
     folder = str(PurePosixPath(script.directory, *(each.removeprefix("cd ") for each in into)))
-    text = " && ".join([*into, *rest])
-    return (script._replace(text=text) if rest else script), inner, folder
+    return (script._replace(text=" && ".join(rest)) if len(rest) > len(into) else script), inner, folder
 
 
 def _measured(

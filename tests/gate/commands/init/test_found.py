@@ -448,6 +448,10 @@ JAVASCRIPT = {
         {"package.json": package(scripts={"bench": "cd bench && npm install && npm run all"}), "bench/a.js": "work()"},
         "cd bench && npm run all",
     ),
+    "order": Case(
+        {"package.json": package(scripts={"bench": "node a.js && cd bench && npm i && node b.js"}), "a.js": "", "bench/b.js": ""},
+        "node a.js && cd bench && node b.js",
+    ),
     # nor what it builds; its library may be one of its folder
     "steps": Case(
         {
