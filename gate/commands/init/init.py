@@ -206,7 +206,7 @@ class _Init:
         given = trying.options()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "trial.json")
-            named = Path(self._file) if self._file != FILE else None
+            named = Path(self._file) if self._is_named() else None
             rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",), config=named)
             given = replace(given, json=str(file), advises=False, rules=rules)
             try:
@@ -218,9 +218,20 @@ class _Init:
                 return None
         return found
 
+    def _is_named(self) -> bool:
+        """Return whether a command finds the file by `--config` alone."""
+        return self._file != FILE or self._is_ignored()
+
+    def _is_ignored(self) -> bool:
+        """Return whether git does not track the file by itself, as where all is ignored but what is listed."""
+        try:
+            return git_of(self._place).maybe("check-ignore", "--quiet", self._file) is not None
+        except SourceError:
+            return False
+
     def _next(self, why: str, *, failed: bool = False) -> list[str]:
-        file = shlex.quote(self._file)
-        config = "" if self._file == FILE else f" --config {file}"
+        file, force = shlex.quote(self._file), "--force " if self._is_ignored() else ""
+        config = f" --config {file}" if self._is_named() else ""
         if failed or why:
             first = f"edit {self._file}" if failed or "command" in why else "commit the project"
             return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
@@ -232,7 +243,7 @@ class _Init:
         steps = [
             *([(f"cd {shlex.quote(inside)}", "the project's folder")] if inside != "." else []),
             *([] if self._options.tries else tried),
-            (f"git add {file} && git commit", "pull requests are judged by the copy at base"),
+            (f"git add {force}{file} && git commit", "pull requests are judged by the copy at base"),
             ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
         ]
         width = max(len(command) for command, _ in steps)

@@ -74,20 +74,22 @@ _REFUSES = re.compile(
     r"[^-\n]{0,20}?(-{1,2}[A-Za-z][\w.-]*)",
     re.IGNORECASE,
 )
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _PYTHON = re.compile(r"(?<![\w/.-])(?:(?:\.venv|venv)/bin/)?python3?(?= )")
 
 
 def lesson(trial: Mapping[str, Any]) -> dict[str, str]:
     """Return what each benchmark without values said, of a build that failed by "", as a trial's JSON has it."""
     if failure := trial.get("failure"):
-        return {"": "\n".join(failure.get(key) or "" for key in ("status", "stderr", "hint"))}
+        told = "\n".join(failure.get(key) or "" for key in ("status", "stderr", "hint"))
+        return {"": _COLOUR.sub("", told)}
     failed = {}
     for each in trial["benchmarks"]:
         told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in each.get("failures", ()))
         if each.get("longer_than") is not None:
             told = f"{_NO_VALUES} {each['longer_than']:.0f} s"
         if not each.get("cases") or each.get("failures") or each.get("longer_than") is not None:
-            failed[each["benchmark"]] = told or "no values"
+            failed[each["benchmark"]] = _COLOUR.sub("", told) or "no values"
     return failed
 
 
@@ -98,7 +100,9 @@ def reason(text: str) -> str:
     # headings, and what a JVM says of itself
     lines = [line for line in lines if not line.startswith(("---", "Picked up "))]
     telling = re.compile(r"error|not found|no such|cannot|could not|missing|unrecognized|no module", re.IGNORECASE)
-    return ([line for line in lines if telling.search(line)] or lines or ["no values"])[0][:140]
+    named = [line for line in lines if telling.search(line)]
+    # a heading says less than what stands below it
+    return ([line for line in named if not line.endswith(":")] or named or lines or ["no values"])[0][:140]
 
 
 def mended(found: Found, tree: Tree, failed: Mapping[str, str]) -> tuple[Found, str] | None:
@@ -239,6 +243,9 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
         level = f" --batch-mode -Dmaven.compiler.source={asked[1]} -Dmaven.compiler.target={asked[1]}"
         setup = setup.replace(" --batch-mode", level, 1)
         return replace(found, setup=setup), f"for Java {asked[1]}, as this compiler asks"
+    if re.search(r"/src/test/\S+:\[\d", text) and " -DskipTests" in setup:
+        # no test of other modules is needed to run benchmarks
+        return replace(found, setup=setup.replace(" -DskipTests", " -Dmaven.test.skip=true")), "without compiling tests"
     # as the harness has it to be pasted
     asked = re.search(r"changes = (\[[^\]]*\])", text)
     try:

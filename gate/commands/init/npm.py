@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from gate.commands.init.ask import Asked
-from gate.commands.init.found import Amount, Found, Proposed, Row, fixed_plan, placeholder
+from gate.commands.init.ask import Asked, has
+from gate.commands.init.found import MOST, Amount, Found, Proposed, Row, fixed_plan, names_of, placeholder
 from gate.commands.init.scripts import of_script
 from gate.commands.init.tree import Tree, folder_of, table_of
 from gate.config.commands import as_text
@@ -38,15 +38,21 @@ _CHOICE = (
     "&&!E.some(g=>g==N||/^\\*[^*?[]+\\*$/.test(g)&&n.includes(g.slice(1,-1)))};"
 )
 """Tells of a name whether it is to be measured, at least: a heading may stand before it, and a number behind it."""
+_LIMITS = "p.time=Math.min(p.time||100,100);p.warmupTime=Math.min(p.warmupTime||50,50);"
 _REPORTS = (
     'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
     "EventTarget.prototype.dispatchEvent=function(e){const o=v.PERFGATE_OUTPUT,t=e.task;if(o&&this.tasks){"
-    "if(/start|warmup/.test(e.type)){const p=this.opts||this;p.time=Math.min(p.time||100,100);"
-    "p.warmupTime=Math.min(p.warmupTime||50,50);for(const t of[...this.tasks])w(t.name)||this.remove(t.name)}"
+    f"if(/start|warmup/.test(e.type)){{const p=this.opts||this;{_LIMITS}"
+    "for(const t of[...this.tasks])w(t.name)||this.remove(t.name)}"
     'if(e.type=="cycle"&&t){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
     'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+"\\n")}}return d.call(this,e)}'
 )
 """Has a Bench of tinybench take 0.1 s a task, and report the mean of each when it has run; in workers too."""
+_OF_VITEST = (
+    "const d=EventTarget.prototype.dispatchEvent;EventTarget.prototype.dispatchEvent=function(e){const p=this.bench;"
+    f"if(p&&e.type=='warmup'){{{_LIMITS}}}return d.call(this,e)}}"
+)
+"""Has the Bench that vitest makes for each case take as little; vitest reports by itself."""
 _SHORT = (
     'import m from"node:module";import{appendFileSync as a}from"node:fs";const l=m._load;m._load=function(n){'
     "const b=l.apply(this,arguments);if(/\\bbenchmark(\\.js)?$/.test(n)&&b.Suite&&!b.own){b.own=b.options.maxTime=0.1;"
@@ -64,9 +70,10 @@ _TELLS = (
 )
 """Has it report each mean, too, for users who do not print the lines that are read."""
 _HOOKS = {
-    tool: "--import=data:text/javascript," + quote(_CHOICE + text, safe="!$&'()*+,-./:;<=>@[]^_`{|}~")
+    tool: "--import=data:text/javascript," + quote(text, safe="!$&'()*+,-./:;<=>@[]^_`{|}~")
     for tool, text in {
-        "tinybench": _REPORTS, "benchmark.js": _SHORT.replace("TELL", ""), "benchmark": _SHORT.replace("TELL", _TELLS)
+        "tinybench": _CHOICE + _REPORTS, "benchmark.js": _CHOICE + _SHORT.replace("TELL", ""),
+        "benchmark": _CHOICE + _SHORT.replace("TELL", _TELLS), "vitest": _OF_VITEST,
     }.items()
 }  # fmt: skip
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
@@ -82,6 +89,8 @@ MANAGERS = {
 """By the lock file: the name, and how it installs, runs and executes."""
 UNLOCKED = ("npm", "npm install --no-package-lock --no-audit --no-fund", "npm run --silent", "npx --no-install")
 _BERRY = ("yarn", "yarn install --immutable", "yarn run", "yarn exec")
+_BY_NPM = {"pnpm": "pnpm@{} --config.manage-package-manager-versions=false", "yarn": "yarn@1", "bun": "bun"}
+"""What npm can start of a manager that is not installed; of pnpm the one that reads the lock file."""
 
 
 class _Script(NamedTuple):
@@ -101,11 +110,6 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if not every:
         return None
     script = every[0]
-    rows = [
-        Row(each.file or f"script {each.name} of {each.directory or '.'}", "left out: one script is measured")
-        for each in every[1:]
-        if each.file is None or script.file is not None
-    ]
     manager = _manager(tree, root)
     _, install, run, execute = manager
     built = isinstance(table_of(root, "scripts").get("build"), str)
@@ -119,8 +123,22 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     installs += [f"({each})" for each in inner]
     inside = tree.json(posixpath.normpath(posixpath.join(folder, "package.json")))
     needed = _dependencies(root) | _dependencies(script.package) | _dependencies(inside)
-    tool, measured, amount, notes = _measured(tree, script, run.split(), execute, needed)
-    texts = [tree.text(path) for path in _files(tree, script)]
+    how = (run.split(), execute, needed)
+    tool, first, amount, notes = _measured(tree, script, *how)
+    # files of one library are measured together, as a script of package.json would start them
+    made = [(each, _measured(tree, each, *how)) for each in every[1:] if script.file and each.file]
+    beside = [(each, one) for each, (its, one, *_) in made if its == tool and each.directory == script.directory]
+    alike = [script, *(each for each, _ in beside)][:MOST]
+    benchmarks = [first, *(one for _, one in beside)][:MOST]
+    if len(alike) > 1:
+        names = names_of((PurePosixPath(str(each.file)).stem for each in alike), script.name)
+        benchmarks = [replace(each, name=name) for each, name in zip(benchmarks, names, strict=True)]
+    rows = [
+        Row(each.file or f"script {each.name} of {each.directory or '.'}", "left out: one script is measured")
+        for each in every[1:]
+        if each not in alike and (each.file is None or script.file is not None)
+    ]
+    texts = [tree.text(path) for each in alike for path in _files(tree, each)]
     # imported, or named in a table of what is loaded later
     others = tuple(d for d in needed if any(re.search(rf"""["']{re.escape(d)}(?:/[^"']*)?["']""", t) for t in texts))
     if manager == UNLOCKED and of_project:
@@ -129,12 +147,12 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if before in (script.package.get("scripts") or {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
-        "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", [measured],
+        "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", benchmarks,
         f"{run} build" if built else None,
         setup=" && ".join(installs) or None,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
-        environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and measured.command else {},
+        environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and first.command else {},
         notes=notes, rows=rows, amount=amount, name=str(root.get("name", "")).rpartition("/")[2], others=others,
     )  # fmt: skip
 
@@ -181,7 +199,8 @@ def _measured(
         named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script.text)
         paths = [word for word in named[1].split() if re.fullmatch(r"[\w.][\w./*-]*", word)] if named else []
         command = f"{lead}{execute} vitest bench --run {' '.join([*paths, '--outputJson={output}'])}"
-        return tool, Proposed(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
+        shortened = ["What vitest finds of each case in 0.1 s, to which [env] shortens it."]
+        return tool, Proposed(script.name, command, shortened, "values", "vitest"), fixed_plan(cases, 2.0, 0.3), []
     if tool == "benchmark.js":
         command = f"{as_text(command)} >{{output}}"
         shortened = ["What benchmark.js prints of each case in 0.2 s, to which [env] shortens it."]
@@ -297,4 +316,10 @@ def _manager(tree: Tree, root: dict[str, Any], directory: str = "") -> tuple[str
         f"{lead}.yarnrc.yml" in tree.names or re.match(r"yarn@(?!1\.)", str(root.get("packageManager", "")))
     ):
         return _BERRY
-    return MANAGERS[lock] if lock else UNLOCKED
+    name, install, *_ = found = MANAGERS[lock] if lock else UNLOCKED
+    if name == "npm" or has(name) or not has("npx"):
+        return found
+    # scripts need only what is installed then
+    version = 10 if re.match(r"lockfileVersion: '?9", tree.text(f"{lead}{lock}")) else 8
+    by_npm = f"npx --yes {_BY_NPM[name].format(version)} {install.removeprefix(f'{name} ')}"
+    return name, by_npm, *UNLOCKED[2:]
