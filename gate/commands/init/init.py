@@ -225,9 +225,12 @@ class _Init:
     def _is_ignored(self) -> bool:
         """Return whether git does not track the file by itself, as where all is ignored but what is listed."""
         try:
-            return git_of(self._place).maybe("check-ignore", "--quiet", self._file) is not None
+            listed = git_of(self._place).maybe(
+                "ls-files", "--others", "--ignored", "--exclude-standard", "--", self._file
+            )
         except SourceError:
             return False
+        return listed is not None
 
     def _next(self, why: str, *, failed: bool = False) -> list[str]:
         file, force = shlex.quote(self._file), "--force " if self._is_ignored() else ""

@@ -435,8 +435,7 @@ JAVASCRIPT = {
             "benchmarks/bench-b.js": "require('benchmark'); s.add(a).on('cycle', f)",
             "benchmarks/bench-a.js": "require('benchmark'); s.add(a).on('cycle', f)",
         },
-        "node benchmarks/bench-a.js >{output}",
-        rows=("benchmarks/bench-b.js",),
+        "node benchmarks/bench-a.js >{output}\nnode benchmarks/bench-b.js >{output}",
     ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "['node', 'bench.js']"),
     "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "['node', 'test/benchmark.js']"),
@@ -700,7 +699,8 @@ def test_tools_are_not_asked_where_no_code_may_run(project: Project, monkeypatch
 
 def hooks(project: Project, tool: str) -> Mapping[str, str]:
     """Give the environment in which init loads something for a tool."""
-    uses = {"package.json": package(**SCRIPTS, devDependencies={tool: "2"}), "bench.js": f"import '{tool}'"}
+    run = {"scripts": {"bench": "vitest bench"}} if tool == "vitest" else SCRIPTS
+    uses = {"package.json": package(**run, devDependencies={tool: "2"}), "bench.js": f"import '{tool}'"}
     return detected(project(uses)).environment
 
 
@@ -746,6 +746,37 @@ def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: 
     for variables, names in CHOICES if options else CHOICES[3:4]:
         told = hooked(own, script, **variables)
         assert told == [{"metric": name, "value": means[name], "unit": "ms"} for name in names]
+
+
+def test_vitest_takes_a_tenth_of_a_second_a_case(project: Project, tmp_path: Path) -> None:
+    need("node")
+    script = tmp_path / "bench.mjs"
+    # what the task is to the hook of which vitest has no Bench run anything else
+    script.write_text(
+        "import { writeFileSync } from 'node:fs'\nclass Task extends EventTarget { bench = {time: 500, warmupTime: 9} }\n"
+        "const task = new Task(); task.dispatchEvent(new Event('warmup'))\n"
+        "writeFileSync(process.env.PERFGATE_OUTPUT, JSON.stringify(task.bench))\n"
+    )
+    assert hooked(hooks(project, "vitest"), script) == [{"time": 100, "warmupTime": 9}]
+
+
+@pytest.mark.parametrize(
+    ("lock", "text", "setup"),
+    [
+        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n", "npx --yes pnpm@10 --config.manage-package-manager-versions=false "),
+        ("pnpm-lock.yaml", "lockfileVersion: '6.0'\n", "npx --yes pnpm@8 --config.manage-package-manager-versions=false "),
+        ("yarn.lock", "", "npx --yes yarn@1 "),
+    ],
+)  # fmt: skip
+def test_a_package_manager_that_is_not_here_is_started_by_npm(
+    project: Project, monkeypatch: pytest.MonkeyPatch, lock: str, text: str, setup: str
+) -> None:
+    need("npm")
+    absent(monkeypatch, "pnpm", "yarn")
+    found = detected(project({"package.json": package(scripts={"bench": "a | b", "build": "x"}), lock: text}))
+    # what is installed is run by npm, too
+    assert found.setup == f"{setup}install --frozen-lockfile --silent"
+    assert (found.build, found.benchmark.command) == ("npm run --silent build", ["npm", "run", "--silent", "bench"])
 
 
 def test_benchmark_js_reports_what_is_chosen(project: Project, tmp_path: Path) -> None:

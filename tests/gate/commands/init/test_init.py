@@ -240,6 +240,17 @@ def test_what_is_written_over_and_what_is_not(project: Project, tmp_path: Path) 
     assert init(tmp_path, project=Path("nowhere"))[0] == 2
 
 
+def test_init_names_a_file_that_no_command_would_find(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = {"bench.sh": "true\n", ".gitignore": "*\n!bench.sh\n"}
+    monkeypatch.chdir(project(script))
+    for words in ("add --force .", "-c user.name=a -c user.email=a@b commit --quiet -m first"):
+        subprocess.run(["git", *words.split()], check=True)
+    # its own trial finds it, too
+    code, out, _ = perfgate("init")
+    assert code == 0
+    assert "wrote perfgate.toml\n" in out and "  git add --force perfgate.toml && git commit " in out
+
+
 def test_init_writes_another_file_and_names_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project(PROGRAM))
     for words in ("add .", "-c user.name=a -c user.email=a@b commit --quiet -m first"):

@@ -83,6 +83,7 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
         (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
         (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
+        (found([], setup="mvn package -DskipTests"), trial("[ERROR] /t/a/src/test/java/A.java:[2,3] cannot find", build=True), "mvn package -Dmaven.test.skip=true"),
         # a system's own pip may refuse to install anything
         (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --no-compile --target .perfgate-site ."),
         (found([]), trial("", build=True, hint='declare them: [build] changes = ["gen/a.java"]'), "gen/a.java"),
