@@ -50,7 +50,7 @@ _LIBRARIES = {
     ),
     "nanobench": (r"#\s*include\s*[<\"](?:[\w/]*/)?nanobench\.h", r"\.\s*run\s*\("),
 }
-_TEST = re.compile(r"^[ \t]*TEST_CASE\s*\(\s*\"((?:[^\"\\\n]|\\.)*)\"([^{]*)\{", re.MULTILINE)
+_TEST = re.compile(r"^[ \t]*TEST_CASE(?:_TEMPLATE)?\s*\(\s*\"((?:[^\"\\\n]|\\.)*)\"([^{]*)\{", re.MULTILINE)
 _TAG = re.compile(r"\[[^\]\"]*(?:bench|perf)[^\]\"]*\]", re.IGNORECASE)
 _CHANGES = re.compile(r"change|history|news|lock|version|authors|perfgate", re.IGNORECASE)
 _CHANGES_FILES = re.compile(
@@ -84,7 +84,10 @@ def suite(name: str, path: str, texts: list[str]) -> tuple[Proposed, Amount]:
         chosen = [",".join(tags)] if tags else []
         command = [f"./{path}", *chosen, "--reporter", "xml", "--out", "{output}"]
         return Proposed(name, command, [], "values", "catch2"), fixed_plan(cases, 0.1, 0.6)
-    named = [test for test, _, body in _bodies(texts) if ".run(" in body and not re.search(r"[\\,*\[\]]", test)]
+    uses = [text for text in texts if re.search(_LIBRARIES[found][0], text)]
+    # a function beside them may hold what several run
+    runs = [test for test, _, body in _bodies(uses) if ".run(" in body or BENCH.search(test)]
+    named = [test for test in runs if not re.search(r"[\\,*\[\]]", test)]
     joined = ",".join(named)
     doctest = any("doctest.h" in text for text in texts)
     chosen = [] if not named else [f"--test-case={joined}", "--no-skip"] if doctest else [joined]
@@ -97,7 +100,8 @@ def _bodies(texts: list[str]) -> list[tuple[str, str, str]]:
     for text in texts:
         starts = [*_TEST.finditer(text)]
         ends = [*(match.start() for match in starts[1:]), len(text)]
-        found += [(m[1], m[2], text[m.end() : end]) for m, end in zip(starts, ends, strict=True)]
+        # a file may have none
+        found += [(m[1], m[2], text[m.end() : end]) for m, end in zip(starts, ends, strict=False)]
     return found
 
 

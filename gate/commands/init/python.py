@@ -117,7 +117,7 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
     own = table_of(tree.toml("pyproject.toml"), "project")
-    listed = own.get("dependencies")
+    listed = own.get("dependencies", _of_setup(tree.text("setup.py")).get("install_requires"))
     # those with a marker may not be needed here
     needed = [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
     wanted = [*needed, *tools]
@@ -204,14 +204,14 @@ def groups(tree: Tree) -> dict[str, list[str]]:
 
 
 def _of_setup(text: str) -> dict[str, object]:
-    """Return what a setup.py that is not started names as extras, where it does so in so many words."""
+    """Return what a setup.py that is not started names by itself and as extras, where it does so in so many words."""
     found = dict[str, object]()
     with suppress(SyntaxError, ValueError):
         for each in ast.walk(ast.parse(text)):
-            if isinstance(each, ast.keyword) and each.arg in ("extras_require", "tests_require"):
+            if isinstance(each, ast.keyword) and each.arg in ("install_requires", "extras_require", "tests_require"):
                 with suppress(ValueError):
                     listed = ast.literal_eval(each.value)
-                    found |= listed if isinstance(listed, dict) else {"tests": listed}
+                    found |= listed if isinstance(listed, dict) else {each.arg: listed}
     return found
 
 

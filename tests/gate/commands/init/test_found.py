@@ -238,13 +238,18 @@ CMAKE = {
         ),
         "['./build/b', '[!benchmark]', '--reporter', 'xml', '--out', '{output}']",
     ),
+    # of files without a test case, too, and where a function beside them runs it
     "nanobench": Case(
-        listed(
-            "add_executable(b bench.cpp)\n",
-            '#include <doctest.h>\n#include <nanobench.h>\nTEST_CASE("a case") {\n  Bench().run("y", f);\n}\n',
-            "CXX",
-        ),
-        "['./build/b', '--test-case=a case', '--no-skip']",
+        {
+            **listed(
+                "add_executable(b bench.cpp main.cpp)\n",
+                '#include <doctest.h>\n#include <nanobench.h>\nTEST_CASE("a case") {\n  Bench().run("y", f);\n}\n'
+                'TEST_CASE_TEMPLATE("bench b" * skip(), T, int, char) {\n  g<T>();\n}\n',
+                "CXX",
+            ),
+            "main.cpp": "#include <doctest.h>\n",
+        },
+        "['./build/b', '--test-case=a case,bench b', '--no-skip']",
     ),
 }
 
@@ -402,6 +407,8 @@ PYTHON = {
         "-m cython m.pyx && ",
         kind="python",
     ),
+    # what a setup.py names
+    "required": Case({"setup.py": 'setup(install_requires=["no-such-thing>=1"])\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet 'no-such-thing>=1'", kind="python"),
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']", kind="asv"),
     # a part of those beside it, which are modules
     "parts": Case(
