@@ -79,7 +79,10 @@ def look(tree: Tree, ask: Asked) -> Found:
     if not scripts:
         notes = [f"{name} has no benchmarks: write {first}" for name, first in _START.items() if name in tree.names][:1]
         return Found("generic", "no known build tool or benchmark", [placeholder()], notes=notes)
-    script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
+    # what names the project's own code says more than what measures the language
+    own = {PurePosixPath(path).stem for path in tree.ending(".gemspec")}
+    foreign = {path for path in scripts if own and not any(name in tree.text(path) for name in own)}
+    script = min(scripts, key=lambda path: (path in foreign, path.count("/"), "run" not in path, path))
     suffix, text = PurePosixPath(script).suffix, tree.text(script)
     itself = os.access(tree.directory / script, os.X_OK) and text.startswith("#!")
     command = [f"./{script}"] if itself else [_interpreter(tree, script), script]

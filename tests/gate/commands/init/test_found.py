@@ -515,6 +515,7 @@ SCRIPTS_OF = {
     "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "['ruby', 'test/perf_a.rb']"),
     "first-line": Case({"bin/a": "", "bin/a-bench": "#!/usr/bin/env ruby\nf\n", "b/bench": "text"}, "['ruby', 'bin/a-bench']"),
     "in-benchmarks": Case({"lib/a.rb": "", "benchmarks/speed.rb": "f\n", "benchmarks/all.txt": ""}, "['ruby', 'benchmarks/speed.rb']"),
+    "own": Case({"m.gemspec": "", "bench/a.rb": "f\n", "bench/b.rb": "require 'm'\n"}, "['ruby', 'bench/b.rb']", rows=("script bench/a.rb",)),
     "bash": Case({"bench.sh": "#!/bin/bash\nf\n"}, "['bash', 'bench.sh']"),
     # the time of a run of what repeats until a time has passed says nothing
     "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
