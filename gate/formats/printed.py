@@ -74,6 +74,8 @@ def _read(source: Source) -> Iterator[Result]:
         if chosen is None:
             heading = "" if _COMPUTED.search(text) else text.strip(_AROUND)
             continue
+        if not heading and text[:first].strip() == "(":
+            continue  # a range that belongs to the line above, as mitata prints it
         name = "/".join(filter(None, (heading, _name(text[:first]) or _name(text[end:])))) or "time"
         seen[name] = seen.get(name, 0) + 1
         name += f" ({seen[name]})" if seen[name] > 1 else ""
@@ -92,7 +94,8 @@ def _name(text: str) -> str:
     text = _RESULT.sub("", text).strip(_AROUND)
     while (word := _WORD.search(text)) and word[1].lower() in _STATISTICS:
         text = text[: word.start()].strip(_AROUND + "(")
-    return " ".join(text.removesuffix("(").split())
+    # bars of a picture are no name
+    return " ".join(text.removesuffix("(").split()) if re.search(r"\w", text) else ""
 
 
 _WHOLE = printed(_read, 'lines such as "parse: 12.5 ms" or "parse x 1,234 ops/sec" are expected')

@@ -77,6 +77,8 @@ _HOOKS = {
     }.items()
 }  # fmt: skip
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
+_PRINTS = {"mitata", "bench-node", "cronometro"}
+"""Those whose lines can be read."""
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 MANAGERS = {
     "pnpm-lock.yaml": ("pnpm", "pnpm install --frozen-lockfile --silent", "pnpm --silent run", "pnpm exec"),
@@ -213,6 +215,9 @@ def _measured(
     if tool in _HOOKS:
         reported = [f"The mean that {tool} finds for each task in 0.1 s, which [env] has it report."]
         return tool, Proposed(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
+    if tool in _PRINTS:
+        said = [f"The times that {tool} prints."]
+        return tool, Proposed(script.name, command, said, "values", "printed"), fixed_plan(cases, 0.5, 1.0), []
     comment = (
         f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",
         'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',

@@ -54,6 +54,12 @@ def test_a_mean_has_the_median_and_the_fastest_beside_it_as_views() -> None:
     }
 
 
+def test_a_range_below_a_result_is_part_of_it_and_bars_are_no_name() -> None:
+    """As mitata prints them."""
+    found = read("noop   39.8 ns/iter 17.6 ns █▂\n   (8.7 ns … 2.4 us) 25.4 ns ██\n\u2588 3 ms\n")
+    assert {name: each.values for name, each in found.items()} == {"noop": [39.8e-9], "time": [3e-3]}
+
+
 @pytest.mark.parametrize(
     ("line", "name", "value", "unit"),
     [

@@ -448,7 +448,8 @@ JAVASCRIPT = {
     "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "['node', 'test/benchmark.js']"),
     # its users need not print what is read
     "benchmark": Case({"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "import B from 'benchmark'"}, "['node', 'bench.js']"),
-    "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, None),
+    "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "['node', 'bench.js']"),
+    "benny": Case({"package.json": package(**SCRIPTS, devDependencies={"benny": "1"}), "bench.js": "import b from 'benny'"}, None),
     # what it installs each time is no part of what it measures
     "installs": Case(
         {"package.json": package(scripts={"bench": "cd bench && npm install && npm run all"}), "bench/a.js": "work()"},
