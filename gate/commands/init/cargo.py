@@ -106,12 +106,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         if each not in known
     ]
     stable = [each for each in known if not each.nightly]
-    # what needs another compiler gives way, also to a program
-    nightly = [each for each in known if each.nightly]
-    found = None
-    if stable or (nightly and not programs):
-        rows += [Row(f"bench {each.name}", "left out: needs a nightly Rust") for each in nightly if stable]
-        found = _of_benches(tree, stable or nightly)
+    # what needs a compiler that is not here gives way, also to a program
+    able = len(stable) < len(known) and ask.run("cargo", "+nightly", "--version") is not None
+    chosen = known if able or not (stable or programs) else stable
+    rows += [Row(f"bench {each.name}", "left out: needs a nightly Rust") for each in known if each not in chosen]
+    found = _of_benches(tree, chosen) if chosen else None
     found = found or _of_program(tree, programs) or _of_tests(tree, tested)
     if found is None:
         wanting = programs[0] if programs else None

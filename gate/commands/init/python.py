@@ -117,7 +117,10 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
     own = table_of(tree.toml("pyproject.toml"), "project")
-    listed = own.get("dependencies", _of_setup(tree.text("setup.py")).get("install_requires"))
+    poetry = table_of(table_of(table_of(tree.toml("pyproject.toml"), "tool"), "poetry"), "dependencies")
+    always = [name for name, each in poetry.items() if not (isinstance(each, dict) and each.get("optional"))]
+    required = [name for name in always if name != "python"] or _of_setup(tree.text("setup.py")).get("install_requires")
+    listed = own.get("dependencies", required)
     # those with a marker may not be needed here
     needed = [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
     wanted = [*needed, *tools]

@@ -409,6 +409,7 @@ PYTHON = {
     ),
     # what a setup.py names
     "required": Case({"setup.py": 'setup(install_requires=["no-such-thing>=1"])\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet 'no-such-thing>=1'", kind="python"),
+    "poetry": Case({"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\nother = {version = "1", optional = true}\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python"),
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']", kind="asv"),
     # a part of those beside it, which are modules
     "parts": Case(
@@ -755,6 +756,21 @@ def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: 
     for variables, names in CHOICES if options else CHOICES[3:4]:
         told = hooked(own, script, **variables)
         assert told == [{"metric": name, "value": means[name], "unit": "ms"} for name in names]
+
+
+@pytest.mark.parametrize(("there", "command"), [(True, "./target/bench-speed"), (False, "./target/release/app")])
+def test_benches_give_way_to_a_program_where_their_compiler_is_absent(
+    project: Project, monkeypatch: pytest.MonkeyPatch, there: bool, command: str
+) -> None:
+    own = Asked.run
+
+    def run(ask: Asked, *words: str, **named: Any) -> str | None:
+        return ("1.0" if there else None) if "+nightly" in words else own(ask, *words, **named)
+
+    monkeypatch.setattr(Asked, "run", run)
+    found = detected(project({"Cargo.toml": CRATE, "src/main.rs": "fn main() {}\n", "benches/speed.rs": LIBTEST}))
+    assert command in str(found.benchmark.command)
+    assert [row.what for row in found.rows] == ([] if there else ["bench speed"])
 
 
 def test_vitest_takes_a_tenth_of_a_second_a_case(project: Project, tmp_path: Path) -> None:
