@@ -105,6 +105,7 @@ def test_a_bundle_is_judged_by_what_the_other_bundles_set() -> None:
     assert found == dict.fromkeys([None, 0, 1, 2, 4, 5, 6, 7], 6)
 
 
+@pytest.mark.endtoend
 def test_the_whole_of_it_at_equal_guarantee(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = [rule for rule in RULES if rule.name not in {*HISTORY, "criterion.rs"}]
     monkeypatch.setattr(judging, "RULES", rules)

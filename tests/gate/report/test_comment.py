@@ -252,10 +252,10 @@ def everything(count: int) -> Report:
 
 LONG = {
     "everything": lambda: everything(100),
+    "names of 500 wide characters": lambda: long_report(300, lambda i: "😀" * 499 + str(i)),
     "marks without a column": lambda: long_report(100, lambda i: "a" + "\u0301" * 5000 + str(i)),
     "10,000 findings": lambda: examples.many(10_000),
     "1,000 findings": lambda: examples.many(1000),
-    "names of 500 wide characters": lambda: long_report(300, lambda i: "😀" * 499 + str(i)),
     "names of nothing but marks": lambda: long_report(300, lambda i: "@|" * 250 + str(i)),
     "200 failures that wrote 64 kB": lambda: examples.report(
         "error",

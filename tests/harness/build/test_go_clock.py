@@ -146,6 +146,7 @@ def test_a_toolchain_of_another_shape_has_its_own_clock_only(tmp_path: Path, lin
 _TRIES = 20
 
 
+@pytest.mark.endtoend
 @pytest.mark.skipif(shutil.which("go") is None, reason="absent: go (no benchmark told its CPU time)")
 def test_cpu_time_is_sharp_where_a_benchmark_computes(tmp_path: Path) -> None:
     project = tmp_path / "project"

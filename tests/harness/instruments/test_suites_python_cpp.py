@@ -46,6 +46,7 @@ def test_the_real_pytest_benchmark(context: Context, as_text: bool) -> None:
     assert not (context.directory / ".benchmarks").exists()
 
 
+@pytest.mark.endtoend
 def test_other_clocks_are_named_and_failures_counted(context: Context) -> None:
     (context.directory / "pytest.ini").write_text("[pytest]\naddopts = --benchmark-timer=time.process_time\n")
     text = "import time\ndef test_a(benchmark): benchmark.pedantic(time.sleep, (0.05,), rounds=2)\n"
