@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Amount, Found, Proposed, Rank, Row, fixed_plan, placeholder
+from gate.commands.init.found import MOST, Amount, Found, Proposed, Rank, Row, fixed_plan, placeholder
 from gate.commands.init.tree import Tree
 
 _NAMED = re.compile(
@@ -83,22 +83,33 @@ def look(tree: Tree, ask: Asked) -> Found:
     own = {PurePosixPath(path).stem for path in tree.ending(".gemspec")}
     foreign = {path for path in scripts if own and not any(name in tree.text(path) for name in own)}
     script = min(scripts, key=lambda path: (path in foreign, path.count("/"), "run" not in path, path))
-    suffix, text = PurePosixPath(script).suffix, tree.text(script)
+    first, amount = _measured(tree, script)
+    # those whose results are read are measured together
+    others = [path for path in sorted(scripts) if path != script and path not in foreign]
+    beside = {path: each for path in others for each, _ in [_measured(tree, path)] if each.instrument == "values"}
+    alike = [*beside][: MOST - 1] if first.instrument == "values" else []
+    locked = "package-lock.json" in tree.names and "node_modules/" not in tree.ignored
+    setup = "npm ci --no-audit --no-fund" if first.command[0] == "node" and locked else None
+    if script.endswith(".php") and "composer.json" in tree.names and "vendor/" not in tree.ignored:
+        setup = "composer install --quiet --no-interaction"
+    rows = [Row(f"script {p}", "left out: one script is measured") for p in scripts if p not in (script, *alike)]
+    benchmarks = [first, *(beside[path] for path in alike)]
+    return replace(Found("generic", f"script {script}", benchmarks, setup=setup, rows=rows), amount=amount)
+
+
+def _measured(tree: Tree, script: str) -> tuple[Proposed, Amount | None]:
+    """Return the benchmark that a script is, and its plan: what its library finds, what it tells, or its whole run."""
+    text = tree.text(script)
     itself = os.access(tree.directory / script, os.X_OK) and text.startswith("#!")
     command = [f"./{script}"] if itself else [_interpreter(tree, script), script]
     measured, amount = of_script(PurePosixPath(script).stem, command, text)
-    if suffix == ".rb" and re.search(r"""["']benchmark/ips["']""", text) and measured.instrument == "spawn":
+    if script.endswith(".rb") and re.search(r"""["']benchmark/ips["']""", text) and measured.instrument == "spawn":
         libraries = ["-Ilib"] if any(tree.ending(".rb", under="lib")) else []
         command = ["ruby", *libraries, "-rjson", "-rbenchmark/ips", "-e", _IPS, script]
         comment = ["The time of one call that benchmark-ips finds for each report, which -e has it tell."]
         measured = replace(measured, command=command, comment=comment, instrument="values", rank=Rank.RESULTS)
         amount = fixed_plan(len(re.findall(r"\.report\b", text)), 0.3, 0.4)
-    locked = "package-lock.json" in tree.names and "node_modules/" not in tree.ignored
-    setup = "npm ci --no-audit --no-fund" if command[0] == "node" and locked else None
-    if suffix == ".php" and "composer.json" in tree.names and "vendor/" not in tree.ignored:
-        setup = "composer install --quiet --no-interaction"
-    rows = [Row(f"script {path}", "left out: one script is measured") for path in scripts if path != script]
-    return replace(Found("generic", f"script {script}", [measured], setup=setup, rows=rows), amount=amount)
+    return measured, amount
 
 
 def _of_benchmarks(path: str) -> bool:

@@ -521,6 +521,7 @@ SCRIPTS_OF = {
     "bash": Case({"bench.sh": "#!/bin/bash\nf\n"}, "['bash', 'bench.sh']"),
     # the time of a run of what repeats until a time has passed says nothing
     "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
+    "ips files": Case({"a_bench.rb": "require 'benchmark/ips'\n", "b_bench.rb": "require 'benchmark/ips'\n", "c_bench.rb": "f\n"}, "a_bench.rb']\n['ruby'", rows=("script c_bench.rb",)),
 }  # fmt: skip
 EVERY = {
     f"{group}-{name}": case._replace(kind=case.kind or kind)
