@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from gate.commands.init.ask import Asked
+from gate.commands.init.ask import Asked, has
 from gate.commands.init.c_sources import LEFT_OUT, OTHERS, SOURCES, arguments, timed
 from gate.commands.init.found import BENCH, Found, Proposed, Rank, Row, placeholder, program, tests
 from gate.commands.init.tree import Tree
@@ -25,6 +25,10 @@ _NO_BUILD = re.compile(
 )
 _ASIDE = OTHERS | {"examples", "docs", "doc", "fuzz", "contrib"}
 _FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
+_RUNNERS = re.compile(
+    r"^[ \t@-]*(uv|poetry|pdm|hatch|tox|nox|pipenv|rye|cargo|go|docker|npm|pnpm|yarn)\s", re.MULTILINE
+)
+"""What starts the project's own programs, where it is installed."""
 _OUTPUT = re.compile(r"(?<=\s)-o\s*(\S+)")
 _MAKES = re.compile(
     r"^(?!\s*\./).*\s-[oc]\s|^\s*(?:echo|printf|mkdir|rm|cp|mv|ln|ar|ranlib|touch|test|\[|#|:)(?:\s|$)|"
@@ -76,7 +80,11 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
     made = [*{each.path: each for each in made if each.path not in tree.names}.values()]
     make = "make" + (f" -C {shlex.quote(folder)}" if folder else "")
     bench, test = (next((each for each in names if each in targets), None) for names in (_BENCH, _TEST))
-    if bench and not _FETCHES.search(said := _asked(tree, ask, path, bench, again=True)[0]):
+    said = _asked(tree, ask, path, bench, again=True)[0] if bench else ""
+    absent = next((word for word in _RUNNERS.findall(said) if not has(word)), None)
+    if absent:
+        ask.notes.append(f"target {bench} of {path} is left out: {absent} is not installed")
+    elif bench and not _FETCHES.search(said):
         run = made or [*_linked(ask, said, folder)]
         lines = filter(str.strip, said.replace("\\\n", " ").splitlines())
         starts = [line.strip() for line in lines if not _MAKES.search(line)]

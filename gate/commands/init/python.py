@@ -401,7 +401,7 @@ def _runs_alone(text: str) -> bool:
         or (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
         for node in module.body
     )
-    asks = "sys.argv[1" in text and "len(sys.argv)" not in text
+    asks = re.search(r"\bsys\.argv\[[1-9]\]", text) and "len(sys.argv)" not in text
     if not acts or asks or _OTHERS.search(text) or _FIXTURE.search(text):
         return False
     return not any(_wants(call) for call in ast.walk(module) if isinstance(call, ast.Call))
