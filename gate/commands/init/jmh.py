@@ -139,7 +139,7 @@ def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
 def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
     folder, text = modules[0].directory, modules[0].text
     mvn, top = _building(tree), tree.text("pom.xml")
-    where, own = "", shlex.quote(folder)
+    where, own, before = "", shlex.quote(folder), ""
     if folder:
         # with what it is made of, where the pom.xml at the top knows the module
         profiles = [match for match in _PROFILE.finditer(top) if folder in _MODULE.findall(match[0])]
@@ -150,6 +150,10 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
             where = f" --activate-profiles {profiles[0][1]} --projects {own} --also-make"
         else:
             where = f" --file {own}"
+            # what it takes from the local repository would be whatever was installed last
+            named = re.search(r"<artifactId>\s*([^<\s]+)\s*</artifactId>", re.sub(r"(?s)<parent>.*?</parent>", "", top))
+            if named and re.search(rf"<artifactId>\s*{re.escape(named[1])}\s*</artifactId>", text):
+                before = f"{mvn} install -DskipTests && "
     target = str(PurePosixPath(folder, "target"))
     shades = _SHADES.search(text)
     if shades is None:
@@ -157,9 +161,9 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
         # not `package`: a profile may hook the benchmarks themselves into the phases after compiling
         holding = next((match[1] for match in _PROFILE.finditer(text) if _GENERATES in match[0]), None)
         profile = f" --activate-profiles {holding}" if holding and _GENERATES not in _PROFILE.sub("", text) else ""
-        setup, java = _by_classes(f"{mvn}{where}{profile}", target)
+        setup, java = _by_classes(f"{before}{mvn}{where}{profile}", target)
         return _found(ask, _mvn(tree), modules, f"{java} {_MAIN}", setup, [], target)
-    setup = f"{mvn} package -DskipTests{where}"
+    setup = f"{before}{mvn} package -DskipTests{where}"
     named = _FINAL_NAME.search(shades[1])
     jar = named[1] if named else "$"
     for name in re.findall(r"\$\{([\w.-]+)\}", jar):
