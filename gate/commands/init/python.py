@@ -104,6 +104,8 @@ class Python:
         if not _by_pip(tree):
             # extensions whose C is made by Cython, where setup.py does not do that itself
             made = [p for p in tree.ending(".pyx") if not {p[:-4] + ".c", p[:-4] + ".cpp"} & tree.names]
+            # others are parts of these
+            made = [p for p in made if re.search(rf"\b{re.escape(PurePosixPath(p).stem)}\.c", setup)] or made
             cython = f"{self.executable} -m cython {shlex.join(made)} && " if made and "cythonize" not in setup else ""
             return f"{cython}{self.executable} setup.py -q build_ext --inplace --force"
         pip = f"{self.executable} -m pip"

@@ -404,7 +404,7 @@ PYTHON = {
     ),
     # C that Cython makes, which is not committed
     "cython": Case(
-        {"setup.py": 'setup(ext_modules=[Extension("m", ["m.c"])])\n', "m.pyx": "", "bench.py": "print(1)\n"},
+        {"setup.py": 'setup(ext_modules=[Extension("m", ["m.c"])])\n', "m.pyx": "", "part.pyx": "", "bench.py": "print(1)\n"},
         "bench.py",
         "-m cython m.pyx && ",
         kind="python",
