@@ -265,7 +265,10 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     # a fixture of the project's own may have that name
     if not files or tree.mentions(r"^def benchmark\(", ".py"):
         return None
-    own = python(tree, ask, ["pytest", "pytest-benchmark"])
+    # tests that are skipped without this plugin do not need what it measures
+    codspeed = any("pytest_codspeed" in tree.text(path) for path in files)
+    own = python(tree, ask, ["pytest", "pytest-benchmark", *(["pytest-codspeed"] if codspeed else [])])
+    without = ["-p", "no:codspeed"] if codspeed else []
     rows: list[Row] = []
     ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
     hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))
@@ -278,7 +281,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
         ask.write("perfgate_ask.py", _PLUGIN)
         run = f"./{own.executable}" if tree.environment else own.executable
         options = "-m pytest --collect-only -q -p no:cacheprovider -p perfgate_ask -o addopts="
-        words = [*options.split(), "--continue-on-collection-errors", *files]
+        words = [*options.split(), *without, "--continue-on-collection-errors", *files]
         path = {"PYTHONPATH": "src:." if any(tree.ending(".py", under="src")) else "."}
         said = ask.run(run, *words, environment=path) or ask.output
         told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE")]
@@ -299,7 +302,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     if not files:
         return None
     plan, length = suite_plan(cases, 0.5)
-    words = ["-m", "pytest", "-q", *(["-o", "addopts="] if hindered else []), *looking_below(tree, files)]
+    words = ["-m", "pytest", "-q", *without, *(["-o", "addopts="] if hindered else []), *looking_below(tree, files)]
     command = own.command([*words, f"--benchmark-min-time={length:g}", *files])
     what = f"{len(files)} test file{'s' if len(files) != 1 else ''} with benchmarks"
     found = own.found("pytest-benchmark", what, [Proposed("pytest", command, [], "pytest-benchmark")])

@@ -409,6 +409,8 @@ PYTHON = {
         "-m cython m.pyx && ",
         kind="python",
     ),
+    # tests that are skipped where its plugin is absent
+    "codspeed": Case({"tests/test_a.py": "from pytest_codspeed import B\ndef test_a(benchmark):\n    benchmark(f)\n"}, "-q', '-p', 'no:codspeed', ", "pytest pytest-benchmark pytest-codspeed", kind="pytest-benchmark"),
     # what a setup.py names
     "required": Case({"setup.py": 'setup(install_requires=["no-such-thing>=1"])\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet 'no-such-thing>=1'", kind="python"),
     "poetry": Case({"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\nother = {version = "1", optional = true}\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python"),
