@@ -201,6 +201,11 @@ def render(document: Document, screen: Screen) -> str:
     return "\n".join(lines) + "\n"
 
 
+def lines(parts: Sequence[Part], screen: Screen, elsewhere: str) -> list[str]:
+    """Write parts of no document; elsewhere: where what has no room is."""
+    return _Text(Document("", "", [[*parts]], elsewhere, ""), screen).parts(parts)
+
+
 class _Text:
     """One rendering: the document, and how it is to look."""
 
@@ -219,10 +224,12 @@ class _Text:
     def parts(self, parts: Sequence[Part]) -> list[str]:
         """Write parts below each other; what has a title of its own stands apart."""
         lines: list[str] = []
+        below = False
         for part in parts:
             own = self.part(part)
-            apart = isinstance(part, Table | Section) or (isinstance(part, Items) and part.title)
-            lines += [*([""] if lines and own and apart else []), *own]
+            titled = isinstance(part, Table | Section) or bool(isinstance(part, Items) and part.title)
+            lines += [*([""] if lines and own and (titled or below) else []), *own]
+            below = isinstance(part, Section) if own else below
         return lines
 
     def part(self, part: Part) -> list[str]:
@@ -240,29 +247,41 @@ class _Text:
             case Statement():
                 style = self.verdicts.get(part.tone, "")
                 return [paint(line, style) for line in self.lines(part.text)]
-            case Table():
+            case Table() if part.rows:
                 left = len(part.rows) - len(part.rows[: part.most])
                 more = [f"{more_are(left, 'row')} {self.elsewhere}."] if left else []
                 below = [*more, *([part.note] if part.note else [])]
                 return [
-                    *(paint(line, self.bold) for line in self.lines(part.title)),
+                    *self.title(part.title),
                     *self.table(msgspec.structs.replace(part, rows=part.rows[: part.most])),
                     *(paint(line, self.dim) for text in below for line in self.lines(text)),
                 ]
             case Section():
-                own = self.parts(part.parts)
-                return [*(paint(line, self.bold) for line in self.lines(part.title)), *own] if own else []
-            case Code() if part.copied:
-                lines = [f"  {visible(line)}" for line in part.text.splitlines()]
+                return self.section(part)
+            case Code() if part.text:
+                lines = self.lines(f"{part.title}:") if part.title else []
+                for line in map(visible, part.text.splitlines()):
+                    # the shape of what a program wrote is part of it
+                    whole = part.copied or columns(line) <= self.width - 2
+                    lines += [f"  {line}".rstrip()] if whole else wrap(line, self.width, first="  ", rest="    ")
                 return lines + (wrap(part.purpose, self.width, first="    ", rest="    ") if part.purpose else [])
-            case Code():
-                lines = [visible(line) for line in part.text.splitlines()]
-                return [own for line in lines for own in wrap(line, self.width, first="  ", rest="    ")]
             case Footnotes():
                 read = [line for text in self.readings for line in wrap(text, self.width)]
                 return self.notes.lines(self.width, self.elsewhere) + read
             case _:
                 return []
+
+    def section(self, section: Section) -> list[str]:
+        title = self.title(f"{section.title}{f' ({section.label})' if section.label else ''}")
+        # what a page shows as a card
+        indent = 2 if section.tone else 0
+        self.width, self.room = self.width - indent, self.room - indent
+        own = self.parts(section.parts)
+        self.width, self.room = self.width + indent, self.room + indent
+        return [*title, *(f"{' ' * indent}{line}".rstrip() for line in own)] if own or section.tone else []
+
+    def title(self, text: str) -> list[str]:
+        return [paint(line, self.bold) for line in wrap(visible(text), self.width, rest="  ")] if text else []
 
     def lines(self, text: str) -> list[str]:
         return wrap(visible(text), self.width) if text else []
@@ -292,7 +311,7 @@ class _Text:
 
     def whole(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
         """Wrap a text in a terminal only: elsewhere the names of files in it stay whole."""
-        return wrap(text, self.width if self.room < _ENDLESS else _ENDLESS, first=first, rest=rest)
+        return wrap(text, self.width if self.room < _ENDLESS // 2 else _ENDLESS, first=first, rest=rest)
 
     def table(self, table: Table) -> list[str]:
         """Lay out a table; columns that do not fit beside each other stand in parts, each with those that are fixed."""
@@ -320,7 +339,7 @@ class _Text:
         titles = distinct([column.title for column in table.head], _TITLE)
         head = [msgspec.structs.replace(table.head[place], title=titles[place]) for place in (0, *places)]
         rows = [[row.cells[place] for place in (0, *places)] for row in table.rows]
-        if self.room < _ENDLESS:
+        if self.room < _ENDLESS // 2:
             cells = [
                 [column.title for column in head],
                 *([d.text + d.note for d in r] for r in _drawn(rows, self.notes, {})),

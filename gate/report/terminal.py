@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.decide.importance import is_changed, ordered, plain
-from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
-from gate.model import Finding, Recorded, Report
-from gate.model.profile import Explanation
-from gate.model.warnings.estimates import DependsOnMachine
+from gate.document import terminal
+from gate.document.document import Facts, Items, Part, Section, Statement, Table
+from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked
+from gate.model import Finding, Report
+from gate.report import parts
 from gate.units import plural
-from gate.words import bars, failures, notes, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.bars import SHAPES, STYLES
-from gate.words.failures import FailureGroup, grouped
+from gate.words.failures import grouped
 from gate.words.short_names import Names
-from gate.writing.last_lines import last_lines
-from gate.writing.phrases import listed, machine, named
-from gate.writing.plain import clip, visible, wrap
+from gate.writing.phrases import listed, more_are, named
+from gate.writing.plain import visible, wrap
 
 _TOLD = 3
 _TOLD_OF_ALL = 20
@@ -61,6 +61,7 @@ class _Text:
         self.every = every
         self.bold = "1" if color else ""
         self.unsaid = 0
+        self.screen = Screen(color, width, width)
         self.names = Names(report)
         # noise and an improvement are all said by their rows
         decided = [f for f in ordered(report.findings) if not plain(f) and (every or not finding_words.in_row(f))]
@@ -74,8 +75,8 @@ class _Text:
         failed = self.failures()
         first, later = (failed, []) if self.report.verdict == "error" else ([], failed)
         parts = (
-            first, self.findings(), self.step(), later, self.conclusions(), self.explanations(),
-            self.identical(), self.machines(), self.other_views(), self.more(), self.warnings(), self.facts(),
+            first, self.findings(), self.step(), later, self.conclusions(), self.explanations(), self.identical(),
+            self.machines(), self.other_views(), self.recorded(), self.warnings(), self.facts(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -97,8 +98,11 @@ class _Text:
     def dim(self, lines: Sequence[str]) -> list[str]:
         return [paint(line, "2" if self.color else "") for line in lines]
 
-    def left_out(self, count: int, noun: str = "") -> list[str]:
-        return self.wrap(left(count, noun), first="  ", rest="  ") if count else []
+    def drawn(self, *parts: Part) -> list[str]:
+        return terminal.lines(parts, self.screen, f"in {self.whole}")
+
+    def tabled(self, table: Table) -> list[str]:
+        return self.drawn(Section(table.short[:1].lower() + table.short[1:], "", [table]))
 
     def top(self) -> list[str]:
         line = self.wrap(f"{bars.of_report(self.report)} {verdict_line.text(self.report)}", rest="  ")
@@ -111,21 +115,19 @@ class _Text:
         # who asked for none knows it
         off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
         without = [("sandbox", str(sandbox))] if off else []
-        large = [o for o in report.overall if o.group == "all" and o.cases >= _MANY and not self.every]
+        large = [o for o in report.overall if o.group == "all" and o.cases >= _MANY]
         overall = []
         for each in large[:_OVERALL]:
             metric = "" if each.metric == "time" else f"{visible(views.metric_name(each.metric))} "
             change = f"{numbers.change(each.ratio)} ({numbers.interval(each.ratio)})"
-            overall.append(f"{metric}{change}, geometric mean of {plural(each.cases, 'result')}")
+            overall.append(("overall", f"{metric}{change}, geometric mean of {plural(each.cases, 'result')}"))
         unsaid = f", with {plural(self.unsaid, 'more warning')}" if self.unsaid else ""
-        facts = [
-            ("unproved", sameness.too_long(report)),
-            ("creep", reports.creep(report)),
-            *(("overall", text) for text in overall),
-            ("compared", reports.compared(report)),
-            *(reports.behind(report) if self.every else [*without, ("more", f"{self.whole}{unsaid}")]),
-        ]
-        return self.dim(self.named(facts))
+        new = [("new", parts.new(report, self.names))]
+        brief = [*overall, *new, ("compared", reports.compared(report)), *without, ("more", f"{self.whole}{unsaid}")]
+        first = [("unproved", sameness.too_long(report)), ("creep", reports.creep(report))]
+        rows = [*first, *(parts.facts(report, self.names) if self.every else brief)]
+        lines = self.drawn(Facts([row for row in rows if row[1]]))
+        return [paint(line, "2" if self.color else "") for line in lines]
 
     # --- findings ---------------------------------------------------------------------------------------------------
 
@@ -142,8 +144,7 @@ class _Text:
         return lines
 
     def explanations(self) -> list[str]:
-        most = None if self.every else _EXPLAINED
-        return explanation_lines(self.report, most, self.width, self.bold)
+        return explanation_lines(self.report, None if self.every else _EXPLAINED, self.screen)
 
     def step(self) -> list[str]:
         said = reports.next_step(self.report)
@@ -161,8 +162,7 @@ class _Text:
         lines: list[str] = []
         below: list[str] = []
         if shown:
-            screen = Screen(self.color, self.width, self.width)
-            lines, below = findings_table(shown, self.told, screen, self.every, self.names)
+            lines, below = findings_table(shown, self.told, self.screen, self.every, self.names)
         rows = {*map(id, shown)}
         if rest := [f for f in found if id(f) not in rows]:
             texts = numbers.counted(map(numbers.word, rest))
@@ -182,106 +182,33 @@ class _Text:
         return lines + [line for name, why in told for line in self.wrap(f"{name}: {why}", first="  ", rest="    ")]
 
     def machines(self) -> list[str]:
-        """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
-        apart = [f for f in ordered(self.report.findings) if f.sessions]
-        # what differs by machine comes before what needs no look
-        loud = [f for f in apart if not plain(f) or any(isinstance(w, DependsOnMachine) for w in f.warnings)]
-        found = [*loud, *(f for f in apart if not any(f is each for each in loud))]
-        if not found:
-            return []
-        shown = found if self.every else found[:_BY_MACHINE]
-        same_metric = reports.uniform(finding_words.quantity(each) for each in found) is not None
-        title = reports.titled(next((at.ratio.confidence for each in shown for at in each.sessions), None))
-        rows = []
-        for finding in shown:
-            name = self.names.label(finding) + ("" if same_metric else f" {finding_words.quantity(finding)}")
-            for number, at in enumerate(finding.sessions):
-                change = numbers.in_points(finding, f"{numbers.change(at.ratio)} ({numbers.interval(at.ratio)})")
-                # the name once: what follows below it is of the same finding
-                rows.append(["" if number else name, machine(at.session, at.host), str(at.rounds), change])
-        head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
-        lines = [f"  {line}" for line in table(head, rows, self.width - 2, style=self.bold)]
-        return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "result")]
+        most = None if self.every else _BY_MACHINE
+        return self.tabled(parts.machines(ordered(self.report.findings), self.names, most))
 
     def other_views(self) -> list[str]:
         told = {id(finding) for finding in self.told}
-        untold = [f for f in ordered(self.report.findings) if f.beside and id(f) not in told] if self.every else []
-        lines = [self.title("other views, which did not decide")] if untold else []
-        for finding in untold:
-            for other in views.others(finding):
-                lines += self.wrap(f"{self.names.label(finding)}, {other}", first="  ", rest="    ")
-        return lines
+        untold = [f for f in ordered(self.report.findings) if id(f) not in told] if self.every else []
+        return self.tabled(parts.other_views(untold, self.names))
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
     def failures(self) -> list[str]:
         groups = grouped(self.report.failures, by_output=False)
         shown = groups if self.every else groups[:_FAILURES]
-        lines = [self.title("failures")] if groups else []
-        for group in shown:
-            lines += self.failure(group)
-        return lines + self.left_out(len(groups) - len(shown))
-
-    def failure(self, group: FailureGroup) -> list[str]:
-        first = group[0]
-        where = failures.places(group, 3, reports.top(self.report))
-        heading = failures.heading(group, self.names) + (f" ({where})" if where else "")
-        lines = self.wrap(heading, first="  ", rest="    ")
-        if first.hint:
-            lines += self.wrap(visible(first.hint), first="    ", rest="    ")
-        output = last_lines(first.stderr, _STDERR)
-        if any(output):
-            lines.append(f"    {failures.output_title(first)}:")
-            # clipped rather than wrapped: the shape of a compiler's message is part of it
-            lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
-        steps = failures.repeat(first, self.report.run)
-        if steps:
-            lines += ["    to repeat it by hand:", *(f"      {step}" for step in steps)]
-        return lines
-
-    def more(self) -> list[str]:
-        report = self.report
-        lines = []
-        if report.new:
-            lines += self.wrap(f"new in head, not compared: {named(report.new, 20)}", rest="  ")
-        for overall in report.overall if self.every else ():
-            text = f"{finding_words.overall_name(overall)}: {finding_words.overall(overall)}"
-            if overall.dropped:
-                text += f", without {named(overall.dropped, 5)}"
-            lines += self.wrap(text, rest="  ")
-        recorded = self.recorded()
-        return lines + ([""] if lines and recorded else []) + recorded
+        each: list[Part] = [parts.failure(group, self.report, self.names, 3, _STDERR) for group in shown]
+        left = len(groups) - len(shown)
+        more = [Statement(f"{more_are(left, 'failure')} in {self.whole}.")] if left else []
+        return self.drawn(Section("failures", "", [*each, *more])) if groups else []
 
     def recorded(self) -> list[str]:
         """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
-        if not self.every and (self.report.findings or self.report.identical):
-            return self.moved()
-        found = self.report.recorded
-        shown = found if self.every else found[:_RECORDED]
-        if not shown:
-            return []
-        head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
-        head.append(Column(reports.titled(reports.confidence(shown))))
-        rows = [self.recorded_row(case) for case in shown]
-        lines = table(head, rows, self.width - 2, style=self.bold)
-        lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
-        return lines + self.left_out(len(found) - len(shown))
-
-    def moved(self) -> list[str]:
-        found = reports.moved(self.report)
-        texts = [f"{' '.join(self.recorded_row(case)[:2])} {self.recorded_row(case)[-1]}" for case in found]
-        return self.wrap(f"recorded, not decided: {listed(texts)}", rest="  ") if texts else []
-
-    def recorded_row(self, case: Recorded) -> list[str]:
-        name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
-        like = numbers.larger(case)
-        return [
-            name,
-            self.names.quantity(case),
-            numbers.value(case.base, case.unit, like),
-            numbers.value(case.head, case.unit, like),
-            numbers.in_points(case, f"{numbers.change(case.ratio)} ({numbers.interval(case.ratio)})"),
+        if self.every or not (self.report.findings or self.report.identical):
+            return self.tabled(parts.recorded(self.report, self.names, None if self.every else _RECORDED))
+        texts = [
+            f"{self.names.label(case)} {self.names.quantity(case)} {numbers.change_in(case, case.ratio)}"
+            for case in reports.moved(self.report)
         ]
+        return self.wrap(f"recorded, not decided: {listed(texts)}", rest="  ") if texts else []
 
     def warnings(self) -> list[str]:
         told = every = reports.warnings(self.report)
@@ -290,14 +217,8 @@ class _Text:
             told = [each for each in told if each.weight == "first"]
         first, later = notes.weigh(told, _WARNINGS if self.report.exit_code else _QUIET_WARNINGS)
         texts = [*first, *later] if self.every else first
-        lines = [self.title("warnings")] if texts else []
         self.unsaid = len(notes.once(every)) - len(texts)
-        return lines + [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
-
-
-def left(count: int, noun: str = "") -> str:
-    """Say how many have no room; what shows them stands at the end of a report."""
-    return f"and {plural(count, f'more {noun}') if noun else f'{count:,} more'}"
+        return self.drawn(Items(texts, "warning"))
 
 
 _NOTES = 40
@@ -365,13 +286,11 @@ def findings_table(
         head = [Column(n, right=n in ("base", "head", "threshold")) for n in shown]
         marked = [[own[n].text + numbered.marks(own[n].notes) for n in shown] for own in rows]
         lines += stacked(head, marked, width)
-    legend = reports.confidences(found) if every else ""
-    below = wrap(f"{reports.capitalized(legend)}.", width) if legend else []
-    sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
-    clauses = views.clauses(sharper) if every else []
-    legends = reports.no_sign(found) if "verdict" in shown else ""
-    read = (bars.legend() if drawn else "", legends, *clauses, *views.meanings(found))
-    below += wrap(" ".join(f"{reports.capitalized(text)}." for text in read if text), width) if any(read) else []
+    # of all of it the facts say what intervals rest on
+    sharper = [f for f in found if f.view is not None and f.view.why == "sharper"] if every else []
+    words_of = [] if every else [reports.no_sign(found) if "verdict" in shown else "", *views.meanings(found)]
+    read = [text for text in (bars.legend() if drawn else "", *views.clauses(sharper), *words_of) if text]
+    below = wrap(" ".join(f"{reports.capitalized(text)}." for text in read), width) if read else []
     below += numbered.lines(width)
     return lines, [paint(line, "2" if color else "") for line in below]
 
@@ -423,40 +342,10 @@ def _rows(
     return [row(finding) for finding in found]
 
 
-_ALL = 20
-_MOVED = 3
-
-
-def explanation_lines(report: Report, most: int | None, width: int, style: str) -> list[str]:
+def explanation_lines(report: Report, most: int | None, screen: Screen) -> list[str]:
     """Name the functions behind each change that was profiled.
 
-    most: explanations, with three functions each; None: all, with all that are listed. style: of titles.
+    most: explanations, with three functions each; None: all, with all that are listed.
     """
-    lines: list[str] = []
-    names = Names(report)
-    for found in report.explanations[:most]:
-        lines += ["", *one(found, names, words.NAMED if most is not None else _ALL, width, style)]
-    for each in report.unprofiled[:most]:
-        lines += ["", *wrap(words.unprofiled(each, names), width, rest="  ")]
-    more = 0 if most is None else len(report.explanations[most:]) + len(report.unprofiled[most:])
-    lines += ["", left(more, "profile")] if more else []
-    return lines[1:]
-
-
-def one(found: Explanation, names: Names, most: int, width: int, style: str) -> list[str]:
-    """Write one explanation: what the profile shows, the functions, what moved."""
-    lines = [
-        paint(f"why {words.title(found, names)}", style),
-        *wrap(f"({words.profiled_by(found)})", width, first="  "),
-    ]
-    for text in words.cautions(found):
-        lines += wrap(f"{text}.", width, first="  ", rest="  ")
-    for number, line in enumerate((words.line(each, found) for each in found.candidates[:most]), 1):
-        place = f", {line.place}" if line.place else ""
-        lines += wrap(f"{line.name}: {line.added}{place}", width, first=f"  {number}. ", rest="     ")
-        lines += wrap("; ".join(line.notes), width, first="     ", rest="     ") if line.notes else []
-    more = len(found.candidates[most:]) + found.left_out
-    lines += [f"  {left(more, 'function')}"] if more else []
-    for shift in found.moved[:_MOVED]:
-        lines += wrap(f"{words.moved(shift, found.unit)}.", width, first="  moved, not added: ", rest="    ")
-    return lines
+    each = words.NAMED if most is not None else None
+    return terminal.lines(parts.functions(report, Names(report), most, each).parts, screen, "")

@@ -15,7 +15,7 @@ from gate.commands.explain.command import Options
 from gate.config.rules import matches
 from gate.decide.importance import explanations_of, unprofiled_of
 from gate.decide.report import Decided
-from gate.document.terminal import screen
+from gate.document.terminal import Screen, screen
 from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.model.profile import Profile
@@ -72,8 +72,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     else:
         seen = screen(out)
         most = None if outputs.every else max(1, len(found.explanations), len(found.unprofiled))
-        style = "1" if seen.color and not outputs.quiet else ""
-        lines = explanation_lines(found, most, seen.width, style)
+        lines = explanation_lines(found, most, Screen(seen.color and not outputs.quiet, seen.width, seen.width))
         nothing = f"{verdict_line.text(report)}. {reports.next_step(report)}" if failed else _NOTHING
         out.write("\n".join(lines or wrap(f"{nothing}.", seen.width)) + "\n")
     return Exit.ERROR if failed or (found.unprofiled and not found.explanations) else Exit.PASS

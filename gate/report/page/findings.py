@@ -13,11 +13,12 @@ import numpy as np
 from msgspec import structs
 
 from gate.decide.importance import MOST, plain
-from gate.document.document import Figure
+from gate.document.document import Figure, Fold, Part, Statement
 from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Side, Variance, Verdict
 from gate.model.case import CaseId, case_id, shown
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
+from gate.report import parts
 from gate.report.measurements import Material
 from gate.units import format_number, format_share, plural
 from gate.words import bars, notes, numbers, reports, views
@@ -80,6 +81,8 @@ def rows_of(
             note=note,
             command=visible(command_of(finding.benchmark, report.run.commands or {})),
             draws=draws(finding.benchmark, one),
+            parts=_beside(finding, names),
+            whys=[f"why-{n}" for n, why in enumerate(report.explanations, 1) if why.benchmark == finding.benchmark],
         )
         if figures:
             drawn[key] = row
@@ -186,6 +189,16 @@ def _legible(found: _Named) -> _Named:
     if not isinstance(found, QuantileCurve):
         names["unit"] = visible(found.unit)
     return structs.replace(found, **names)
+
+
+def _beside(finding: Finding, names: Names) -> list[Part]:
+    """Give its change on each machine, and what the views show that did not decide."""
+    found: list[Part] = [parts.without_names(parts.machines([finding], names))] if finding.sessions else []
+    if finding.beside:
+        table = parts.without_names(parts.other_views([finding], names))
+        told = Statement("Intervals are without correction for multiple comparisons.")
+        found.append(Fold("Other views", [table, told], label="; ".join(views.others(finding))))
+    return found
 
 
 def _used(case: Case, finding: Finding) -> str:
