@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gate.document.document import Document, Facts, Fold, Section, Statement, Table
+from gate.document.document import Cell, Document, Facts, Fold, Section, Statement, Table
 from gate.document.terminal import Notes
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
@@ -59,7 +59,14 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    made.globals |= {"broken": broken, "prose": prose, "more_are": more_are, "lines": lines, "wordy": wordy}
+    made.globals |= {
+        "broken": broken,
+        "prose": prose,
+        "more_are": more_are,
+        "lines": lines,
+        "wordy": wordy,
+        "rows": rows,
+    }
     made.filters["prose"] = prose
     return made
 
@@ -111,6 +118,7 @@ _NARROW = 24
 """Letters of a piece of a name that stays on one line."""
 
 
+@functools.lru_cache(2048)
 def broken(text: str) -> Markup:
     """Write a name for HTML that breaks between its words and never within a number."""
     from markupsafe import Markup, escape
@@ -124,6 +132,35 @@ def wordy(table: Table) -> bool:
     """Return whether a table has sentences, which need to break."""
     words = [place for place, column in enumerate(table.head) if place and not column.right]
     return any(len(row.cells[place].text) > _PHRASE for row in table.rows for place in words)
+
+
+def rows(table: Table) -> Markup:
+    """Write the rows of a table: a template would take ten times as long for each of hundreds of tables."""
+    from markupsafe import Markup, escape
+
+    titles = [
+        (
+            f'<td role="cell" class="{"num" if column.right else "say"}"',
+            f' data-label="{escape(visible(column.title))}"',
+        )
+        for column in table.head
+    ]
+    found = []
+    for row in table.rows:
+        name, *cells = row.cells
+        found.append(f'<tr role="row"><th scope="row" role="rowheader">{_cell(name, broken(name.text))}</th>')
+        for cell, (begin, label) in zip(cells, titles[1:], strict=True):
+            found.append(f"{begin}{label if cell.text else ''}>{_cell(cell, escape(visible(cell.text)))}</td>")
+        found.append("</tr>\n")
+    return Markup("".join(found))  # noqa: S704 - each text is escaped
+
+
+def _cell(cell: Cell, text: str) -> str:
+    from markupsafe import escape
+
+    tone = f' class="badge {cell.tone}"' if cell.tone else ""
+    detail = f'<span class="sub"><bdi>{escape(visible(cell.detail))}</bdi></span>' if cell.detail else ""
+    return f"<bdi{tone}>{text}</bdi>{detail}"
 
 
 def lines(text: str) -> Markup:

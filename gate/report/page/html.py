@@ -19,20 +19,18 @@ from gate.report.page.findings import (
     NAME,
     difference,
     forest_of,
-    level_rows,
     readings,
     rows_of,
     shared_notes,
     sort_key,
 )
-from gate.units import format_confidence, format_number, plural
+from gate.units import format_confidence, plural
 from gate.words import bars, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import grouped
 from gate.words.sameness import say_builds
 from gate.words.short_names import Names
 from gate.writing import amounts
-from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
 _OUTPUT = 400
@@ -67,17 +65,13 @@ def render(report: Report, material: Material | None = None) -> str:
         "script_hash": hash_of("report.js"),
         "words": reports,
         "written": numbers,
-        "amounts": amounts,
         "plural": plural,
         "finding_words": finding_words,
         "sameness": sameness,
-        "known": known,
         "difference": difference,
-        "level_rows": level_rows,
         "sort_key": sort_key,
         "name_width": NAME,
         "short": _short,
-        "number": format_number,
         "level": format_confidence,
         "marks": MARKS,
         "verdicts": VERDICTS,
