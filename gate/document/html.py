@@ -59,14 +59,7 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    made.globals |= {
-        "broken": broken,
-        "prose": prose,
-        "more_are": more_are,
-        "lines": lines,
-        "wordy": wordy,
-        "rows": rows,
-    }
+    made.globals |= {each.__name__: each for each in (broken, lines, more_are, prose, rows, wordy)}
     made.filters["prose"] = prose
     return made
 

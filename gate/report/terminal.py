@@ -59,7 +59,7 @@ class _Text:
         self.color = color
         self.width = width
         self.every = every
-        self.bold = "1" if color else ""
+        self.bold, self.dim = ("1", "2") if color else ("", "")
         self.unsaid = 0
         self.screen = Screen(color, width, width)
         self.names = Names(report)
@@ -83,20 +83,8 @@ class _Text:
                 lines += ["", *part]
         return lines
 
-    def title(self, text: str) -> str:
-        return paint(text, self.bold)
-
     def wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
         return wrap(text, self.width, first=first, rest=rest)
-
-    def named(self, facts: Sequence[tuple[str, str]]) -> list[str]:
-        wrapped = (
-            wrap(text, self.width, first=f"{name:9} ", rest=" " * 10, typed=True) for name, text in facts if text
-        )
-        return [line for lines in wrapped for line in lines]
-
-    def dim(self, lines: Sequence[str]) -> list[str]:
-        return [paint(line, "2" if self.color else "") for line in lines]
 
     def drawn(self, *parts: Part) -> list[str]:
         return terminal.lines(parts, self.screen, f"in {self.whole}")
@@ -127,7 +115,7 @@ class _Text:
         first = [("unproved", sameness.too_long(report)), ("creep", reports.creep(report))]
         rows = [*first, *(parts.facts(report, self.names) if self.every else brief)]
         lines = self.drawn(Facts([row for row in rows if row[1]]))
-        return [paint(line, "2" if self.color else "") for line in lines]
+        return [paint(line, self.dim) for line in lines]
 
     # --- findings ---------------------------------------------------------------------------------------------------
 
@@ -172,14 +160,11 @@ class _Text:
     def identical(self) -> list[str]:
         """Name what was not measured because it cannot differ; of all, why the others may."""
         proved = [name for name, _ in sameness.each(self.report)]
-        lines = [self.title("unaffected, not measured")] if proved else []
-        if proved:
-            lines += self.wrap(named(proved, len(proved) if self.every else _IDENTICAL), first="  ", rest="  ")
-            for said in sameness.proof(self.report):
-                lines += self.wrap(f"{said}.", first="  ", rest="    ")
-        told = sameness.doubts(self.report) if self.every else []
-        lines += [self.title("measured, because it may differ")] if told else []
-        return lines + [line for name, why in told for line in self.wrap(f"{name}: {why}", first="  ", rest="    ")]
+        names = named(proved, len(proved) if self.every else _IDENTICAL)
+        said = [names, *(f"{text}." for text in sameness.proof(self.report))] if proved else []
+        doubts = Facts(sameness.doubts(self.report) if self.every else [])
+        may = Section("measured, because it may differ", "", [doubts])
+        return self.drawn(Section("unaffected, not measured", "", [Items(said, "rest")]), may)
 
     def machines(self) -> list[str]:
         most = None if self.every else _BY_MACHINE
