@@ -67,6 +67,8 @@ class Facts(msgspec.Struct, frozen=True):
     kind: ClassVar[str] = "facts"
     rows: list[tuple[str, str]]
     code: bool = False
+    weight: Literal["", "loud", "quiet"] = ""
+    """How much a terminal makes of it."""
 
 
 class Items(msgspec.Struct, frozen=True):
@@ -101,6 +103,8 @@ class Table(msgspec.Struct, frozen=True):
     """What stands below it."""
     most: int | None = None
     """Rows that a text shows; None: all."""
+    narrower: tuple[Table, ...] = ()
+    """The same with fewer columns, for a terminal without room; below the last there is a block a row."""
 
 
 class Footnotes(msgspec.Struct, frozen=True):

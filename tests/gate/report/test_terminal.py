@@ -96,7 +96,7 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict, left: str) -> N
     assert len(out.splitlines()) < 220
     assert "\nmore      report.html, with 495 more warnings\n" in out
     # fifty are listed: three are told of in sentences, forty have notes
-    assert "7 more notes are left out." in out
+    assert "7 more notes are in report.html." in out
     assert f"Without a row: 450 {left}." in " ".join(out.split())
     full = terminal.render(report, width=140, every=True)
     assert "more notes" not in full
