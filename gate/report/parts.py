@@ -16,7 +16,7 @@ from gate.model import Finding, Overall, Report
 from gate.model.profile import Explanation
 from gate.model.reasons import BeyondLimit
 from gate.model.warnings.estimates import DependsOnMachine
-from gate.units import plural
+from gate.units import agree, plural
 from gate.words import explanations as words
 from gate.words import failures, numbers, reports, sameness, views
 from gate.words import findings as finding_words
@@ -181,7 +181,8 @@ def unaffected(report: Report, names: Names, share: float = 1.0) -> Fold:
     parts.append(Table("", "Unaffected", [Column("benchmark"), Column("proved by")], rows))
     if doubts:
         why = Facts([(names.benchmark(name, _PATH), because) for name, because in doubts])
-        parts.append(Fold(f"Why {plural(len(doubts), 'benchmark')} may differ and had to be measured", [why]))
+        were = agree(len(doubts), "was", "were")
+        parts.append(Fold(f"Why {plural(len(doubts), 'benchmark')} {were} measured", [why]))
     title = "Unaffected, not measured" if proved else "Not proved unaffected"
     label = plural(len(proved or doubts), "benchmark")
     return Fold(title, parts, "identical", label=label, noun="unaffected benchmark", share=share)

@@ -136,8 +136,8 @@ class _Text:
         proved = [name for name, _ in sameness.each(self.report)]
         names = named(proved, len(proved) if self.every else _IDENTICAL)
         said = [names, *(f"{text}." for text in sameness.proof(self.report))] if proved else []
-        doubts = Facts(sameness.doubts(self.report) if self.every else [])
-        may = Section("measured, because it may differ", "", [doubts])
+        doubts = [f"{name}: {why}" for name, why in sameness.doubts(self.report)] if self.every else []
+        may = Section("measured, because it may differ", "", [Items(doubts, "rest")])
         return [Section("unaffected, not measured", "", [Items(said, "rest")]), may]
 
     def failures(self) -> list[Part]:
