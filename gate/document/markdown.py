@@ -277,5 +277,7 @@ class _Text:
         return "\n\n".join(text for text in (listed, more, *read) if text)
 
     def marks(self, cell: Cell) -> str:
+        if not cell.notes:
+            return ""
         found = ", ".join(map(str, self.notes.numbers(cell.notes)))
         return f" <sup>{found}</sup>" if found else ""
