@@ -14,7 +14,7 @@ from msgspec import structs
 
 from gate.decide.importance import MOST, plain
 from gate.document.document import Cell, Column, Facts, Figure, Fold, Part, Row, Statement, Table
-from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Side, Variance, Verdict
+from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Variance, Verdict
 from gate.model.case import CaseId, case_id, shown
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
@@ -199,7 +199,7 @@ def _behind(finding: Finding, names: Names, command: str, means: Sequence[str]) 
         told = Statement("Intervals are without correction for multiple comparisons.")
         found.append(Fold("Other views", [table, told], label="; ".join(views.others(finding))))
     facts = [(name, text) for name, text in _numbers(finding, command, means) if text]
-    return [*found, Fold("Numbers", [Facts(facts), *_levels(finding)], label=finding_words.basis(finding))]
+    return [*found, Fold("Numbers", [Facts(facts), levels_of(finding)], label=finding_words.basis(finding))]
 
 
 def _numbers(f: Finding, command: str, means: Sequence[str]) -> list[tuple[str, str]]:
@@ -234,19 +234,6 @@ def _numbers(f: Finding, command: str, means: Sequence[str]) -> list[tuple[str, 
         *((f"{f.top}s of {side}", f"mean of each: {text}") for side, text in zip(SIDES, means, strict=False)),
         ("command", command),
     ]
-
-
-def _levels(finding: Finding) -> list[Part]:
-    """Give the variance of each level of both sides."""
-    titles = ("count", "S²", "T²", "of a value", "of the mean", "relative")
-    rows = [
-        Row([Cell(f"{side}, {reports.level_name(level, finding.top)}"), *map(Cell, cells or [""] * len(titles))])
-        for side, own in level_rows(finding).items()
-        for level, cells in own
-    ]
-    unit = f", in {clip(visible(finding.unit), NAME)} squared" if finding.unit else ""
-    head = [Column("level"), *(Column(title, right=True) for title in titles)]
-    return [Table(f"Variance by level{unit}", "", head, rows)] if rows else []
 
 
 def _used(case: Case, finding: Finding) -> str:
@@ -315,20 +302,26 @@ def sort_key(number: float | None) -> str:
 # --- variance by level, as Kalibera and Jones (2012) have it ----------------------------------------------------------
 
 _LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")
-Cells = list[str]
+_UNITS = ("count", "S²", "T²", "of a value", "of the mean", "relative")
 
 
-def level_rows(finding: Finding) -> dict[Side, list[tuple[Level, Cells | None]]]:
-    """Write count, S2, T2, the shares in the variance of a value and of the mean, and relative spread of each level.
+def levels_of(finding: Finding) -> Table:
+    """Give count, S2, T2, the shares in the variance of a value and of the mean, and relative spread of each level.
 
-    The highest level comes first; None: this side lacks the level.
+    The highest level comes first.
     """
-    variance = finding.variance
-    found: dict[Side, dict[Level, Cells]] = {
-        "base": _of_levels(variance.base, finding.base.counts), "head": _of_levels(variance.head, finding.head.counts),
-    }  # fmt: skip
-    levels = [level for level in _LEVELS if any(level in own for own in found.values())]
-    return {side: [(level, own.get(level)) for level in levels] for side, own in found.items()} if levels else {}
+    sides = (("base", finding.variance.base, finding.base), ("head", finding.variance.head, finding.head))
+    found = {side: _of_levels(variances, own.counts) for side, variances, own in sides}
+    missing = ["not measured", *[""] * (len(_UNITS) - 1)]
+    rows = [
+        Row([Cell(f"{side}, {reports.level_name(level, finding.top)}"), *map(Cell, own.get(level, missing))])
+        for side, own in found.items()
+        for level in _LEVELS
+        if any(level in each for each in found.values())
+    ]
+    unit = f", in {clip(visible(finding.unit), NAME)} squared" if finding.unit else ""
+    head = [Column("level"), *(Column(title, right=True) for title in _UNITS)]
+    return Table(f"Variance by level{unit}", "", head, rows)
 
 
 def _shares(variances: Sequence[Variance], counts: LevelCounts | None = None) -> dict[Level, float]:
@@ -349,7 +342,7 @@ def _shares(variances: Sequence[Variance], counts: LevelCounts | None = None) ->
     return {level: size / total for level, size in sizes.items()}
 
 
-def _of_levels(variances: Sequence[Variance], counts: LevelCounts) -> dict[Level, Cells]:
+def _of_levels(variances: Sequence[Variance], counts: LevelCounts) -> dict[Level, list[str]]:
     of_value, of_mean = _shares(variances), _shares(variances, counts)
     return {
         item.level: [

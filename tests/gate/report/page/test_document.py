@@ -19,7 +19,7 @@ from gate.report import terminal
 from gate.report.formats import markdown
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.findings import command_of, draws, forest_of, level_rows
+from gate.report.page.findings import command_of, draws, forest_of, levels_of
 from gate.report.page.html import again_of, page_of
 from tests.gate.report import examples
 
@@ -125,12 +125,12 @@ def test_the_command_of_a_suite_stands_for_its_benchmarks() -> None:
 
 
 def test_the_levels_say_their_shares_in_a_value_and_in_the_mean() -> None:
-    rows = level_rows(examples.finding())["base"]
-    assert [level for level, _ in rows] == ["build", "execution", "iteration"]
+    rows = [[cell.text for cell in row.cells] for row in levels_of(examples.finding()).rows]
+    assert [name for name, *_ in rows[:4]] == ["base, build", "base, start", "base, value", "head, build"]
     # 15% and 85% of one value, over 25 executions and 250 iterations
-    assert [cells and cells[3:5] for _, cells in rows] == [["0%", "0%"], ["15%", "64%"], ["85%", "36%"]]
-    ((_, head),) = level_rows(examples.withheld())["head"]
-    assert head is not None and head[2:5] == ["unknown"] * 3
+    assert [cells[4:6] for cells in rows[:3]] == [["0%", "0%"], ["15%", "64%"], ["85%", "36%"]]
+    *_, head = levels_of(examples.withheld()).rows
+    assert [cell.text for cell in head.cells[3:6]] == ["unknown"] * 3
 
 
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
