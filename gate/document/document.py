@@ -38,6 +38,8 @@ class Cell(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """Footnotes."""
     tone: Tone = ""
+    detail: str = ""
+    """What a page alone has room for, below it."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -65,6 +67,8 @@ class Facts(msgspec.Struct, frozen=True):
     kind: ClassVar[str] = "facts"
     rows: list[tuple[str, str]]
     code: bool = False
+    weight: Literal["", "loud", "quiet"] = ""
+    """How much a terminal makes of it."""
 
 
 class Items(msgspec.Struct, frozen=True):
@@ -99,6 +103,8 @@ class Table(msgspec.Struct, frozen=True):
     """What stands below it."""
     most: int | None = None
     """Rows that a text shows; None: all."""
+    narrower: tuple[Table, ...] = ()
+    """The same with fewer columns, for a terminal without room; below the last there is a block a row."""
 
 
 class Footnotes(msgspec.Struct, frozen=True):
@@ -114,6 +120,9 @@ class Code(msgspec.Struct, frozen=True):
     text: str
     purpose: str = ""
     copied: bool = True
+    title: str = ""
+    """What it is, said above it."""
+    language: str = "text"
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -124,7 +133,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class Fold(msgspec.Struct, frozen=True):
-    """What a page folds away under a line, and a text leaves out."""
+    """What a page and a comment fold away under a line, and a text leaves out."""
 
     kind: ClassVar[str] = "fold"
     title: str
@@ -133,6 +142,14 @@ class Fold(msgspec.Struct, frozen=True):
     """Of one that stands by itself."""
     open: bool = False
     """Shown when the page is opened."""
+    label: str = ""
+    """What a page says beside the title."""
+    noun: str = ""
+    """What a comment calls an item or a row where some have no room."""
+    share: float = 1.0
+    """Of a comment's room at most, as long as others want some."""
+    words: tuple[str, ...] = ()
+    """What a comment calls each row, where they are of several kinds: "too noisy"."""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -143,6 +160,10 @@ class Section(msgspec.Struct, frozen=True):
     id: str
     parts: list[Part]
     reading: str = ""
+    label: str = ""
+    """What a page says beside the title."""
+    tone: Tone = ""
+    """Of what a page shows as a card."""
 
 
 Part = Facts | Items | Statement | Table | Footnotes | Code | Figures | Fold | Section

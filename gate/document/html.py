@@ -7,12 +7,11 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gate.document.document import Document, Facts, Fold, Section, Statement, Table
+from gate.document.document import Cell, Document, Facts, Fold, Section, Statement, Table
 from gate.document.terminal import Notes
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parents[1]
 _NOTES = 200
+_PHRASE = 40
+"""Letters of a cell that need no second line."""
 _LEADING = ("told", "caution", "says")
 """Kinds of sentences that stand above the contents of a page."""
 
@@ -58,7 +59,7 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    made.globals |= {"broken": broken, "prose": prose, "more_are": more_are}
+    made.globals |= {each.__name__: each for each in (broken, lines, more_are, prose, rows, wordy)}
     made.filters["prose"] = prose
     return made
 
@@ -105,27 +106,61 @@ def shown(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A name and what there is to say of it; code: a part that is written as code."""
-
-    name: str
-    text: str
-    code: str = ""
-
-
 _PIECE = re.compile(r"(?<=\W)(?<!\d[.,])(?=\w)|(?<=[a-z])(?=[A-Z])|(?<=_)(?=[^\W_])|(?<=[^\W\d])(?=\d)")
 _NARROW = 24
 """Letters of a piece of a name that stays on one line."""
 
 
+@functools.lru_cache(2048)
 def broken(text: str) -> Markup:
     """Write a name for HTML that breaks between its words and never within a number."""
     from markupsafe import Markup, escape
 
-    pieces = [escape(piece) for piece in _PIECE.split(text)]
+    pieces = [escape(piece) for piece in _PIECE.split(visible(text))]
     whole = (Markup('<span class="piece">{}</span>').format(p) if len(p) <= _NARROW else p for p in pieces)
     return Markup("").join(whole)
+
+
+def wordy(table: Table) -> bool:
+    """Return whether a table has sentences, which need to break."""
+    words = [place for place, column in enumerate(table.head) if place and not column.right]
+    return any(len(row.cells[place].text) > _PHRASE for row in table.rows for place in words)
+
+
+def rows(table: Table) -> Markup:
+    """Write the rows of a table: a template would take ten times as long for each of hundreds of tables."""
+    from markupsafe import Markup, escape
+
+    titles = [
+        (
+            f'<td role="cell" class="{"num" if column.right else "say"}"',
+            f' data-label="{escape(visible(column.title))}"',
+        )
+        for column in table.head
+    ]
+    found = []
+    for row in table.rows:
+        name, *cells = row.cells
+        found.append(f'<tr role="row"><th scope="row" role="rowheader">{_cell(name, broken(name.text))}</th>')
+        for cell, (begin, label) in zip(cells, titles[1:], strict=True):
+            found.append(f"{begin}{label if cell.text else ''}>{_cell(cell, escape(visible(cell.text)))}</td>")
+        found.append("</tr>\n")
+    return Markup("".join(found))  # noqa: S704 - each text is escaped
+
+
+def _cell(cell: Cell, text: str) -> str:
+    from markupsafe import escape
+
+    tone = f' class="badge {cell.tone}"' if cell.tone else ""
+    detail = f'<span class="sub"><bdi>{escape(visible(cell.detail))}</bdi></span>' if cell.detail else ""
+    return f"<bdi{tone}>{text}</bdi>{detail}"
+
+
+def lines(text: str) -> Markup:
+    """Write lines for HTML, each made visible."""
+    from markupsafe import Markup
+
+    return Markup("\n").join(map(visible, text.splitlines()))
 
 
 def prose(text: str) -> Markup:

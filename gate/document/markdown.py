@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from gate.document.document import (
@@ -21,8 +21,10 @@ from gate.document.document import (
     Table,
 )
 from gate.document.terminal import Notes
+from gate.units import plural
+from gate.words.numbers import counted
 from gate.writing.phrases import more_are
-from gate.writing.plain import clip, visible
+from gate.writing.plain import clip, columns, visible
 
 NAME = 80
 """Columns of a name that a table can bear."""
@@ -122,8 +124,11 @@ def link(words: str, address: str | None) -> Md | None:
 # --- a whole document -------------------------------------------------------------------------------------------------
 
 _NOTES, _WARNINGS = 40, 20
-_TITLE, _CELL, _MEAN, _TEXT = 40, 80, 200, 1000
-"""Columns of a title, a cell, the name of a mean, a sentence."""
+_TITLE, _CELL, _MEAN, _TEXT, _OUTPUT = 40, 80, 200, 1000, 200
+"""Columns of a title, a cell, the name of a mean, a sentence, a line that a program wrote."""
+_APART = "\n\n"
+_FRAME = 120
+"""Bytes of the tags and blank lines around a fold, and of what its title gets when it is cut."""
 
 
 def row(*cells: str) -> Md:
@@ -133,71 +138,146 @@ def row(*cells: str) -> Md:
 
 def render(document: Document) -> str:
     """Write a document as GitHub shows it: a table each, footnotes as a list, ending with a newline."""
-    notes = Notes(_NOTES)
-    return _parts([part for section in document.sections for part in section], document, notes) + "\n"
+    parts = [part for section in document.sections for part in section]
+    return f"{''.join(_Text(document).pieces(parts, 3))}\n"
 
 
-def _parts(parts: Sequence[Part], document: Document, notes: Notes) -> str:
-    return "\n\n".join(text for part in parts if (text := _part(part, document, notes)))
+def pieces(parts: Sequence[Part]) -> list[str]:
+    """Write parts of no document in pieces that follow each other as they are."""
+    return _Text(None).pieces(parts, 4)
 
 
-def _part(part: Part, document: Document, notes: Notes) -> str:
-    match part:
-        case Facts():
-            return "  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in part.rows)
-        case Statement():
-            # what a document begins with is its heading
-            headed = part.tone and part is document.sections[0][0]
-            return f"{f'### {document.tool}: ' if headed else ''}{brief(part.text, _TEXT)}"
-        case Code():
-            purpose = f": {brief(part.purpose, _TEXT)}" if part.purpose else ""
-            copied = block("\n".join(map(visible, part.text.splitlines())))
-            return f"- {code(part.text, _MEAN)}{purpose}" if purpose else copied
-        case Section() if found := _parts(part.parts, document, notes):
-            return f"### {brief(part.title, _TEXT)}\n\n{found}"
-        case Fold() if found := _parts(part.parts, document, notes):
-            return f"<details><summary>{escape(part.title)}</summary>\n\n{found}\n\n</details>"
-        case Table():
-            left = len(part.rows) - len(part.rows[: part.most])
-            below = [*([f"{more_are(left, 'row')} {document.elsewhere}."] if left else []), part.note]
-            return "\n".join(
-                [*_table(part, notes), *(line for text in below if text for line in ("", brief(text, _TEXT)))]
-            )
-        case Footnotes():
-            listed = "\n".join(f"{number}. {brief(text, _TEXT)}" for text, number in notes.texts.items())
-            more = f"{more_are(notes.left_out, 'note')} {document.elsewhere}." if notes.left_out else ""
-            tables = [each for section in document.sections for each in section if isinstance(each, Table)]
-            read = dict.fromkeys(brief(each.reading, _TEXT) for each in tables)
-            return "\n\n".join(text for text in (listed, more, *read) if text)
-        case Items() if part.role == "caution":
-            return "\n>\n".join(f"> {prose(short(text, _TEXT))}" for text in part.texts)
-        case Items():
-            shown = part.texts[:_WARNINGS] if part.role == "warning" else part.texts
-            lines = [f"- {prose(short(t, _TEXT)) if part.role == 'advice' else brief(t, _TEXT)}" for t in shown]
-            left = len(part.texts) - len(shown)
-            lines += [f"- {more_are(left)} {document.elsewhere}."] if left else []
-            title = "Warnings:" if part.role == "warning" else f"**{brief(part.title, _TITLE)}**" if part.title else ""
-            return "\n".join([*([title, ""] if title and lines else []), *lines])
-        case _:
+def fit(folds: Sequence[Fold], room: int) -> tuple[list[Md], list[str]]:
+    """Write of each fold as many pieces as the room allows, in bytes, the first folds first; never half a piece.
+
+    First each fold gets its share at most, so that no long one takes all; then what is left goes to the first. Said as
+    well is what was left out: "24 too noisy", "3 warnings".
+    """
+    written = [pieces(fold.parts) for fold in folds]
+    counts = [0] * len(folds)
+    for limited in (True, False):
+        for place, (fold, own) in enumerate(zip(folds, written, strict=True)):
+            limit = fold.share * room if limited else room
+            first = last = counts[place]
+            used = 0 if first else _FRAME + size(fold.title + fold.label)
+            while last < len(own) and used + size(own[last]) <= limit:
+                used += size(own[last])
+                last += 1
+            if last > first:
+                counts[place] = last
+                room -= used
+    shown, words, left = [], list[str](), list[str]()
+    for fold, own, count in zip(folds, written, counts, strict=True):
+        more = len(own) - count
+        if count:
+            title = f"{escape(fold.title)}{f': {escape(fold.label)}' if fold.label else ''}"
+            title += f" (the first {count})" if more else ""
+            shown.append(Md(f"<details><summary>{title}</summary>\n\n{''.join(own[:count])}\n\n</details>"))
+        words += fold.words[count:]
+        left += [plural(more, fold.noun)] if more and not fold.words else []
+    return shown, counted(words) + left
+
+
+class _Text:
+    """One rendering, in pieces between which it may be cut; document: None: parts that stand by themselves."""
+
+    def __init__(self, document: Document | None) -> None:
+        self.document = document
+        self.elsewhere = document.elsewhere if document else ""
+        self.notes = Notes(_NOTES)
+
+    def pieces(self, parts: Sequence[Part], level: int) -> list[str]:
+        """Write parts in pieces that follow each other as they are; a sentence stays with what it stands above."""
+        found, above = list[str](), ""
+        for part in parts:
+            own = self.part(part, level)
+            if own and isinstance(part, Statement):
+                above += own[0] + _APART
+            elif own:
+                found += [(_APART if found else "") + above + own[0], *own[1:]]
+                above = ""
+        # sentences with nothing below them
+        return found + ([(_APART if found else "") + above.removesuffix(_APART)] if above else [])
+
+    def part(self, part: Part, level: int) -> list[str]:
+        match part:
+            case Facts():
+                return self.facts(part)
+            case Statement():
+                # what a document begins with is its heading
+                headed = part.tone and self.document is not None and part is self.document.sections[0][0]
+                said = f"{f'### {self.document.tool}: ' if self.document and headed else ''}{brief(part.text, _TEXT)}"
+                return [said] if said else []
+            case Code() if part.purpose:
+                return [f"- {code(part.text, _MEAN)}: {brief(part.purpose, _TEXT)}"]
+            case Code():
+                width = _TEXT if part.copied else _OUTPUT
+                copied = block("\n".join(short(line, width) for line in part.text.splitlines()), part.language)
+                title = f"{brief(part.title, _TEXT)}:{_APART}" if part.title else ""
+                return [title + copied] if part.text else []
+            case Section() if own := self.pieces(part.parts, level + 1):
+                label = f": {brief(part.label, _TEXT)}" if part.label else ""
+                return [f"{'#' * level} {brief(part.title, _TEXT)}{label}\n\n{own[0]}", *own[1:]]
+            # GitHub shows no fold well inside of another
+            case Fold() if self.document and (own := self.pieces(part.parts, level)):
+                return [f"<details><summary>{escape(part.title)}</summary>\n\n{''.join(own)}\n\n</details>"]
+            case Table() if part.rows:
+                return self.table(part)
+            case Footnotes():
+                return [self.footnotes()]
+            case Items() if part.texts:
+                return self.items(part)
+            case _:
+                return []
+
+    def facts(self, facts: Facts) -> list[str]:
+        if self.document is not None:
+            return ["  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in facts.rows)]
+        lines = [f"- {brief(name, _CELL)}: {brief(text, _TEXT)}" for name, text in facts.rows]
+        return [line if not number else f"\n{line}" for number, line in enumerate(lines)]
+
+    def items(self, items: Items) -> list[str]:
+        ours = items.role in ("caution", "advice")
+        shown = items.texts[:_WARNINGS] if items.role == "warning" and self.document else items.texts
+        texts = [prose(short(t, _TEXT)) if ours and not isinstance(t, Md) else brief(t, _TEXT) for t in shown]
+        left = len(items.texts) - len(shown)
+        texts += [escape(f"{more_are(left)} {self.elsewhere}.")] if left else []
+        sign, between = ("> ", "\n>\n") if items.role == "caution" else ("- ", "\n")
+        named = "" if items.role == "caution" else f"**{brief(items.title, _TITLE)}**" if items.title else ""
+        title = "Warnings:" if items.role == "warning" and self.document else named
+        above = f"{title}\n\n" if title else ""
+        return [f"{above if not number else between}{sign}{text}" for number, text in enumerate(texts)]
+
+    def table(self, table: Table) -> list[str]:
+        title = f"#### {brief(table.title, _TEXT)}\n\n" if table.title else ""
+        named = row(*(brief(column.title, _TITLE) for column in table.head))
+        head = f"{title}{named}\n{row(*('---:' if column.right else '---' for column in table.head))}"
+        rows = []
+        for each in table.rows[: table.most]:
+            name, *cells = each.cells
+            shown = code(name.text, columns(name.text)) if not isinstance(name.text, Md) else name.text
+            shown = Md(f"**{brief(name.text, _MEAN)}**") if each.is_mean else shown
+            texts = []
+            for cell in cells:
+                text = brief(cell.text, _CELL)
+                spread = f" {cell.spread}" if cell.spread else ""
+                texts.append(f"{f'**{text}**' if cell.tone else text}{spread}{self.marks(cell)}")
+            rows.append(f"\n{row(shown + self.marks(name), *texts)}")
+        left = len(table.rows) - len(rows)
+        below = [f"{more_are(left, 'row')} {self.elsewhere}." if left else "", table.note]
+        rows[0] = head + rows[0]
+        rows[-1] += "".join(_APART + brief(text, _TEXT) for text in below if text)
+        return rows
+
+    def footnotes(self) -> str:
+        listed = "\n".join(f"{number}. {brief(text, _TEXT)}" for text, number in self.notes.texts.items())
+        more = f"{more_are(self.notes.left_out, 'note')} {self.elsewhere}." if self.notes.left_out else ""
+        sections = self.document.sections if self.document else []
+        read = dict.fromkeys(brief(each.reading, _TEXT) for own in sections for each in own if isinstance(each, Table))
+        return "\n\n".join(text for text in (listed, more, *read) if text)
+
+    def marks(self, cell: Cell) -> str:
+        if not cell.notes:
             return ""
-
-
-def _table(table: Table, notes: Notes) -> Iterator[str]:
-    yield f"#### {brief(table.title, _TEXT)}"
-    yield ""
-    yield row(*(brief(column.title, _TITLE) for column in table.head))
-    yield row(*("---:" if column.right else "---" for column in table.head))
-    for each in table.rows[: table.most]:
-        name, *cells = each.cells
-        shown = f"**{brief(name.text, _MEAN)}**" if each.is_mean else code(name.text, len(name.text))
-        texts = []
-        for cell in cells:
-            text = brief(cell.text, _CELL)
-            spread = f" {cell.spread}" if cell.spread else ""
-            texts.append(f"{f'**{text}**' if cell.tone else text}{spread}{_marks(cell, notes)}")
-        yield row(shown + _marks(name, notes), *texts)
-
-
-def _marks(cell: Cell, notes: Notes) -> str:
-    found = ", ".join(map(str, notes.numbers(cell.notes)))
-    return f" <sup>{found}</sup>" if found else ""
+        found = ", ".join(map(str, self.notes.numbers(cell.notes)))
+        return f" <sup>{found}</sup>" if found else ""

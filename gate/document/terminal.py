@@ -8,12 +8,23 @@ from typing import TextIO
 
 import msgspec
 
-from gate.document.document import Cell as Cell  # whoever lays out a table finds its parts here
-from gate.document.document import Code, Document, Facts, Footnotes, Items, Part, Row, Section, Statement, Table
-from gate.document.document import Column as Column
+from gate.document.document import (
+    Cell,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Footnotes,
+    Items,
+    Part,
+    Row,
+    Section,
+    Statement,
+    Table,
+)
+from gate.words.bars import STYLES
 from gate.words.short_names import NameSet
-from gate.words.streams import colored, is_terminal
-from gate.words.streams import paint as paint
+from gate.words.streams import colored, is_terminal, paint
 from gate.writing.phrases import more_are
 from gate.writing.plain import clip, columns, distinct, pad, visible, wrap
 
@@ -21,12 +32,11 @@ _GAP = "  "
 _WIDEST = 140
 _ENDLESS = 1_000_000
 _TITLE = 30
-_NARROWEST = 14
-"""Columns that a name keeps of a table."""
+_NARROWEST, _WHOLE = 14, 48
+"""Columns that a name keeps of a table, and of one that has a narrower form."""
 _NOTES = 40
 _WARNINGS = 20
-_STYLES = {"worse": "31", "better": "36", "regression": "31"}
-_VERDICTS = {"pass": "1;32", "inconclusive": "1;33", "regression": "1;31", "error": "1;31"}
+_STYLES = {**STYLES, "worse": "31", "better": "36"}
 
 
 class Screen(msgspec.Struct, frozen=True):
@@ -83,13 +93,13 @@ class Notes:
         """Give the marks of texts as they stand behind a cell: " ¹ ²"."""
         return "".join(f" {str(number).translate(_SUPERSCRIPT)}" for number in self.numbers(texts))
 
-    def lines(self, width: int, elsewhere: str = "") -> list[str]:
-        """Write all texts below a table; elsewhere: where those over the limit are, "": the reader knows."""
+    def lines(self, width: int, elsewhere: str) -> list[str]:
+        """Write all texts below a table; elsewhere: where those over the limit are."""
         lines = []
         for text, number in self.texts.items():
             mark = str(number).translate(_SUPERSCRIPT)
             lines += wrap(text, width, first=f"{mark} ", rest=" " * (len(mark) + 1))
-        more = f"{more_are(self.left_out, 'note')} {elsewhere or 'left out'}."
+        more = f"{more_are(self.left_out, 'note')} {elsewhere}."
         return lines + (wrap(more, width) if self.left_out else [])
 
 
@@ -201,6 +211,11 @@ def render(document: Document, screen: Screen) -> str:
     return "\n".join(lines) + "\n"
 
 
+def lines(parts: Sequence[Part], screen: Screen, elsewhere: str) -> list[str]:
+    """Write parts of no document; elsewhere: where what has no room is."""
+    return _Text(Document("", "", [[*parts]], elsewhere, ""), screen).parts(parts)
+
+
 class _Text:
     """One rendering: the document, and how it is to look."""
 
@@ -209,9 +224,9 @@ class _Text:
         self.width = max(screen.width, 20)
         self.room = _ENDLESS if screen.room is None else max(screen.room, 20)
         self.bold, self.caution, self.dim = ("1", "33", "2") if screen.color else ("", "", "")
-        self.styles = _STYLES if screen.color else {}
-        self.verdicts = _VERDICTS if screen.color else {}
-        self.notes = Notes(_NOTES)
+        self.styles: dict[str, str] = {**_STYLES} if screen.color else {}
+        # where the others stand nowhere else, all are here
+        self.notes = Notes(_NOTES if document.elsewhere else None)
         tables = [each for section in document.sections for each in _tables(section)]
         self.names = NameSet(row.cells[0].text for each in tables for row in each.rows)
         self.readings = dict.fromkeys(each.reading for each in tables if each.reading)
@@ -219,10 +234,12 @@ class _Text:
     def parts(self, parts: Sequence[Part]) -> list[str]:
         """Write parts below each other; what has a title of its own stands apart."""
         lines: list[str] = []
+        below = False
         for part in parts:
             own = self.part(part)
-            apart = isinstance(part, Table | Section) or (isinstance(part, Items) and part.title)
-            lines += [*([""] if lines and own and apart else []), *own]
+            titled = isinstance(part, Section) or bool(isinstance(part, Table | Items) and part.title)
+            lines += [*([""] if lines and own and (titled or below) else []), *own]
+            below = isinstance(part, Section) if own else below
         return lines
 
     def part(self, part: Part) -> list[str]:
@@ -230,39 +247,51 @@ class _Text:
             case Facts():
                 titles = distinct([name for name, _ in part.rows], _TITLE)
                 width = max(map(columns, titles), default=0)
+                style = {"loud": self.bold, "quiet": self.dim}.get(part.weight, "")
                 return [
-                    line
+                    paint(line, style)
                     for title, (_, text) in zip(titles, part.rows, strict=True)
                     for line in self.whole(text, first=f"{pad(title, width)}  ", rest=" " * (width + 2))
                 ]
             case Items():
                 return list(self.items(part))
             case Statement():
-                style = self.verdicts.get(part.tone, "")
-                return [paint(line, style) for line in self.lines(part.text)]
-            case Table():
+                style, rest = self.styles.get(part.tone, ""), "  " if part.tone else ""
+                lines = wrap(visible(part.text), self.width, rest=rest) if part.text else []
+                return [paint(line, style) for line in lines]
+            case Table() if part.rows:
                 left = len(part.rows) - len(part.rows[: part.most])
-                more = [f"{more_are(left, 'row')} {self.elsewhere}."] if left else []
-                below = [*more, *([part.note] if part.note else [])]
-                return [
-                    *(paint(line, self.bold) for line in self.lines(part.title)),
-                    *self.table(msgspec.structs.replace(part, rows=part.rows[: part.most])),
-                    *(paint(line, self.dim) for text in below for line in self.lines(text)),
-                ]
+                more = f"{more_are(left, 'row')} {self.elsewhere}." if left else ""
+                shown = msgspec.structs.replace(part, rows=part.rows[: part.most])
+                lines, note = self.narrowed(shown) if part.narrower else (self.table(shown), part.note)
+                below = [paint(line, self.dim) for text in (more, note) for line in self.lines(text)]
+                return [*self.title(part.title), *lines, *below]
             case Section():
-                own = self.parts(part.parts)
-                return [*(paint(line, self.bold) for line in self.lines(part.title)), *own] if own else []
-            case Code() if part.copied:
-                lines = [f"  {visible(line)}" for line in part.text.splitlines()]
+                return self.section(part)
+            case Code() if part.text:
+                lines = self.lines(f"{part.title}:") if part.title else []
+                for line in map(visible, part.text.splitlines()):
+                    # the shape of what a program wrote is part of it
+                    whole = part.copied or columns(line) <= self.width - 2
+                    lines += [f"  {line}".rstrip()] if whole else wrap(line, self.width, first="  ", rest="    ")
                 return lines + (wrap(part.purpose, self.width, first="    ", rest="    ") if part.purpose else [])
-            case Code():
-                lines = [visible(line) for line in part.text.splitlines()]
-                return [own for line in lines for own in wrap(line, self.width, first="  ", rest="    ")]
             case Footnotes():
                 read = [line for text in self.readings for line in wrap(text, self.width)]
-                return self.notes.lines(self.width, self.elsewhere) + read
+                return [paint(line, self.dim) for line in (*self.notes.lines(self.width, self.elsewhere), *read)]
             case _:
                 return []
+
+    def section(self, section: Section) -> list[str]:
+        title = self.title(f"{section.title}{f' ({section.label})' if section.label else ''}")
+        # what a page shows as a card
+        indent = 2 if section.tone else 0
+        self.width, self.room = self.width - indent, self.room - indent
+        own = self.parts(section.parts)
+        self.width, self.room = self.width + indent, self.room + indent
+        return [*title, *(f"{' ' * indent}{line}".rstrip() for line in own)] if own or section.tone else []
+
+    def title(self, text: str) -> list[str]:
+        return [paint(line, self.bold) for line in wrap(visible(text), self.width, rest="  ")] if text else []
 
     def lines(self, text: str) -> list[str]:
         return wrap(visible(text), self.width) if text else []
@@ -292,7 +321,24 @@ class _Text:
 
     def whole(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
         """Wrap a text in a terminal only: elsewhere the names of files in it stay whole."""
-        return wrap(text, self.width if self.room < _ENDLESS else _ENDLESS, first=first, rest=rest)
+        width = self.width if self.room < _ENDLESS // 2 else _ENDLESS
+        return wrap(text, width, first=first, rest=rest, typed=True)
+
+    def narrowed(self, table: Table) -> tuple[list[str], str]:
+        """Lay out the widest form of a table that fits, with its note."""
+        forms = (table, *table.narrower)
+        for form in forms:
+            rows = [row.cells for row in form.rows]
+            least = _NARROWEST if form is forms[-1] else _WHOLE
+            laid = lay_out(
+                form.head, rows, self.room, style=self.bold, narrowest=least, notes=self.notes, styles=self.styles
+            )
+            if laid is not None:
+                return laid, form.note
+        own = [place for place, column in enumerate(table.head) if not column.spare]
+        cells = [[row.cells[place] for place in own] for row in table.rows]
+        texts = [[cell.text + self.notes.marks(cell.notes) for cell in row] for row in cells]
+        return stacked([table.head[place] for place in own], texts, self.room), ""
 
     def table(self, table: Table) -> list[str]:
         """Lay out a table; columns that do not fit beside each other stand in parts, each with those that are fixed."""
@@ -320,7 +366,7 @@ class _Text:
         titles = distinct([column.title for column in table.head], _TITLE)
         head = [msgspec.structs.replace(table.head[place], title=titles[place]) for place in (0, *places)]
         rows = [[row.cells[place] for place in (0, *places)] for row in table.rows]
-        if self.room < _ENDLESS:
+        if self.room < _ENDLESS // 2:
             cells = [
                 [column.title for column in head],
                 *([d.text + d.note for d in r] for r in _drawn(rows, self.notes, {})),

@@ -1,189 +1,217 @@
-"""Parts of a comment and of a job summary, of which as many lines are shown as there is room; and what to paste."""
+"""The parts of a report that several of its formats show, each said once; and what to paste."""
 
 from __future__ import annotations
 
 import datetime
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
-
-import msgspec
+from collections.abc import Sequence
 
 from gate.config.config_text import COMMAND_LINE
-from gate.decide.importance import ordered
+from gate.decide.importance import ordered, plain
 from gate.decide.policy import today
-from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, short, size
-from gate.model import Finding, Recorded, Report
+from gate.document.document import Cell, Code, Column, Facts, Fold, Items, Part, Row, Section, Statement, Table
+from gate.document.markdown import prose
+from gate.model import Finding, Overall, Report
+from gate.model.profile import Explanation
 from gate.model.reasons import BeyondLimit
-from gate.units import plural
+from gate.model.warnings.estimates import DependsOnMachine
+from gate.units import agree, plural
 from gate.words import explanations as words
-from gate.words import failures, notes, numbers, reports, sameness
+from gate.words import failures, numbers, reports, sameness, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
-from gate.words.notes import Shared, shared
 from gate.words.reports import is_of_programs
-from gate.words.short_names import WHOLE, Names
-from gate.writing import phrases
+from gate.words.short_names import Names
 from gate.writing.amounts import known
 from gate.writing.last_lines import last_lines
-from gate.writing.phrases import more_are
+from gate.writing.phrases import machine, more_are, named
+from gate.writing.plain import clip, visible
 
-_TEXT = 400
 _NAMED = 20
-# of the tags and blank lines around a part, and of what its title gets when it is cut
-_FRAME = 120
+"""Cases of a group that are named, and new benchmarks."""
+_LINE = 400
+"""Columns of a line of output."""
+_PATH = 100
 
 
-class Part(msgspec.Struct, frozen=True):
-    """A titled list or table. noun: what an item is called where some are left out; share: of the room at most."""
-
-    title: str
-    noun: str
-    items: Sequence[Md]
-    share: float = 1.0
-    opening: str = ""
-    between: str = "\n"
-    kinds: Sequence[str] = ()
-    """Of items of several kinds, the word of each: "too noisy"."""
-
-    @property
-    def text(self) -> Md:
-        """The whole of it, without its title."""
-        return Md(self.opening + self.between.join(self.items))
+# --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def fit(parts: Sequence[Part], room: int) -> tuple[list[Part], list[str]]:
-    """Keep of each part as many items as the room allows, in bytes, the first parts first; never half an item.
+def machines(findings: Sequence[Finding], names: Names, most: int | None = None) -> Table:
+    """Give the change on each machine, where each is judged by itself; most: results of which a text has the rows."""
+    apart = [f for f in findings if f.sessions]
+    # what differs by machine comes before what needs no look
+    quiet = [plain(f) and not any(isinstance(each, DependsOnMachine) for each in f.warnings) for f in apart]
+    found = [f for still in (False, True) for f, own in zip(apart, quiet, strict=True) if own is still]
+    same = reports.uniform(map(finding_words.quantity, found)) is not None
+    title = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
+    rows = []
+    for f in found:
+        name = names.label(f) + ("" if same else f" {finding_words.quantity(f)}")
+        for at in f.sessions:
+            change = numbers.change_in(f, at.ratio)
+            rows.append(Row([Cell(name), Cell(machine(at.session, at.host)), Cell(change), Cell(str(at.rounds))]))
+    head = [Column("benchmark"), Column("machine", fixed=True), Column(title)]
+    head.append(Column("rounds", right=True, spare=True))
+    shown = None if most is None else sum(len(f.sessions) for f in found[:most])
+    return Table("", "Each machine by itself", head, rows, most=shown)
 
-    First each part gets its share at most, so that no long one takes all; then what is left goes to the first. Said as
-    well is what was left out: "24 too noisy", "3 warnings".
+
+def other_views(findings: Sequence[Finding], names: Names) -> Table:
+    """Give the views that did not decide, with why another one did."""
+    rows = []
+    for f in findings:
+        for view in f.beside:
+            like = numbers.larger(view)
+            verdict = numbers.verdict_of(view) + views.broken_limit(view)
+            texts = [names.label(f), views.called(view, f), numbers.change_in(view, view.ratio), verdict]
+            texts += [numbers.value(own, view.unit, like) for own in (view.base, view.head)]
+            rows.append(Row([*map(Cell, texts), Cell(views.clause(f))]))
+    head = [Column("benchmark"), Column("view"), Column(reports.titled(None)), Column("verdict")]
+    head += [*_sides(), Column("decided", spare=True)]
+    return Table("", "Other views, which did not decide", head, rows)
+
+
+def recorded(report: Report, names: Names, most: int | None = None) -> Table:
+    """Give the metrics that are shown and not decided; most: rows of a text."""
+    rows = []
+    for case in report.recorded:
+        like = numbers.larger(case)
+        sides = [
+            Cell(numbers.value(own, case.unit, like), detail=numbers.side_interval(own, case.unit, like))
+            for own in (case.base, case.head)
+        ]
+        quantity = Cell(names.quantity(case), detail="higher is better" if case.better == "higher" else "")
+        warned = "; ".join(visible(each.sentence()) for each in case.warnings)
+        change = numbers.change_in(case, case.ratio)
+        rows.append(Row([Cell(names.label(case)), quantity, Cell(change), *sides, Cell(warned)]))
+    head = [Column("benchmark"), Column("metric"), Column(reports.titled(reports.confidence(report.recorded)))]
+    head += [*_sides(), Column("warnings", spare=True)]
+    if not any(row.cells[-1].text for row in rows):
+        head, rows = head[:-1], [Row(row.cells[:-1]) for row in rows]
+    note = "Intervals of these metrics are without correction for multiple comparisons."
+    return Table("", "Recorded, not decided", head, rows, note=note, most=most)
+
+
+def _sides() -> list[Column]:
+    return [Column("base", right=True), Column("head", right=True)]
+
+
+def without_names(table: Table) -> Table:
+    """Leave out the first column of a table of one result, whose place names it."""
+    rows = [Row(row.cells[1:]) for row in table.rows]
+    return Table(table.short, table.short, table.head[1:], rows, note=table.note)
+
+
+# --- sections -------------------------------------------------------------------------------------------------------
+
+
+def failure(
+    group: FailureGroup, report: Report, names: Names | None, places: int, lines: int, place: str = ""
+) -> Section:
+    """Say what failed, where, why, what it wrote last and how to repeat it; places, lines: so many of each at most."""
+    first = group[0]
+    # last_lines looks at all of it, and the last lines are at the end
+    output = [clip(line, _LINE) for line in last_lines(first.stderr[-_LINE * lines :], lines)]
+    told: list[Part] = [
+        Statement(failures.places(group, places, reports.top(report))),
+        Items([first.hint] if first.hint else [], "rest"),
+        Statement("No output." if first.command and not any(output) else ""),
+        Code("\n".join(output), title=failures.output_title(first), copied=False),
+        Code("\n".join(failures.repeat(first, report.run)), title="to repeat it by hand"),
+    ]
+    return Section(failures.heading(group, names), place, told, tone="error")
+
+
+def functions(report: Report, names: Names, most: int | None, each: int | None, *, table: bool = False) -> Section:
+    """Name the functions behind each change that was profiled; table: with all their numbers.
+
+    most: explanations, each: functions of one; None: all.
     """
-    kept: list[list[Md]] = [[] for _ in parts]
-    for limited in (True, False):
-        for part, items in zip(parts, kept, strict=True):
-            limit = part.share * room if limited else room
-            used = 0 if items else _FRAME + size(part.title) + size(part.opening)
-            start = len(items)
-            while len(items) < len(part.items):
-                item = part.items[len(items)]
-                used += size(item) + len(part.between)
-                if used > limit:
-                    used -= size(item) + len(part.between)
-                    break
-                items.append(item)
-            room -= used if len(items) > start else 0
-    shown = []
-    for part, items in zip(parts, kept, strict=True):
-        cut = Md(f"{escape(part.title)} (the first {len(items)})") if len(part.items) > len(items) else part.title
-        shown += [msgspec.structs.replace(part, items=items, title=cut)] if items else []
-    left = [(part, len(items)) for part, items in zip(parts, kept, strict=True) if len(part.items) > len(items)]
-    kinds = numbers.counted(kind for part, count in left for kind in part.kinds[count:])
-    return shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds]
+    parts: list[Part] = [
+        explanation(found, names, each, f"why-{number}", table=table)
+        for number, found in enumerate(report.explanations[:most], 1)
+    ]
+    parts += [Items([f"{words.unprofiled(own, names)}."], "advice") for own in report.unprofiled[:most]]
+    left = len(report.explanations) + len(report.unprofiled) - len(parts)
+    parts += [Statement(f"{more_are(left, 'profile')} in report.json.")] if left else []
+    reading = (
+        "Each side ran under a profiler, once or a few times. These functions are candidates: they decide nothing. "
+        "Base and head are what a function costs itself, with the library functions that it calls. “Adds” leaves out "
+        "cost that only moved from one function to another, and counts a function that is called more often for its "
+        "caller."
+    )
+    return Section("Functions behind the changes", "why", parts, reading)
 
 
-def named(case: Finding | Recorded, names: Names) -> Md:
-    """Write the benchmark, without what all names begin with, and its factors."""
-    settings, name = names.settings(case, NAME), code(names.tail(case.benchmark), WHOLE)
-    return Md(f"{name} {code(settings)}" if settings else name)
+def explanation(found: Explanation, names: Names, most: int | None, place: str, *, table: bool) -> Section:
+    """Say what the profiles of one change show: the functions, and what moved."""
+    shown = [(each, words.line(each, found)) for each in found.candidates[:most]]
+    parts: list[Part] = [Items([f"{text}." for text in words.cautions(found)], "rest")]
+    if table:
+        titles = ("of the change", "adds", "base", "head", "with callees")
+        head = [Column("function"), *(Column(title, right=True) for title in titles), Column("notes")]
+        rows = []
+        for each, line in shown:
+            costs = [words.amount(cost, found.unit) for cost in (each.cost.base, each.cost.head)]
+            texts = [words.share(each) or "–", words.signed(each.change, found.unit), *costs]
+            name = Cell(line.name, tone="regression" if each.in_diff else "", detail=line.place)
+            texts += [words.grown(each.inclusive), "; ".join(line.notes)]
+            rows.append(Row([name, *map(Cell, texts)]))
+        parts.append(Table("", "Functions that add to the change", head, rows))
+    else:
+        told = [", ".join(filter(None, (line.added, line.place))) for _, line in shown]
+        said = ["; ".join([text, *line.notes]) for text, (_, line) in zip(told, shown, strict=True)]
+        parts.append(Items([f"{line.name}: {text}" for text, (_, line) in zip(said, shown, strict=True)], "rest"))
+    left = len(found.candidates) - len(shown) + found.left_out
+    parts += [Statement(f"{more_are(left, 'function')} in report.json.")] if left else []
+    parts.append(Items([f"{words.moved(each, found.unit)}." for each in found.moved], "rest", "moved, not added"))
+    label = "; ".join(filter(None, (words.profiled_by(found), words.tool(found))))
+    return Section(f"why {words.title(found, names)}", place, parts, label=label, tone="regression")
 
 
-# --- lists ----------------------------------------------------------------------------------------------------------
+def unaffected(report: Report, names: Names, share: float = 1.0) -> Fold:
+    """Say what was not measured because it cannot differ, below what differs between the sides; and why others may."""
+    proved, doubts = sameness.each(report), sameness.doubts(report)
+    long = sameness.too_long(report)
+    said = [*([long] if long else []), *([f"{sameness.heading(report)}"] if proved else []), *sameness.proof(report)]
+    rows = [Row([Cell(names.benchmark(name, _PATH)), Cell(why)]) for name, why in proved]
+    parts: list[Part] = [Statement(f"{text}.") for text in said]
+    parts.append(Table("", "Unaffected", [Column("benchmark"), Column("proved by")], rows))
+    if doubts:
+        why = Facts([(names.benchmark(name, _PATH), because) for name, because in doubts])
+        were = agree(len(doubts), "was", "were")
+        parts.append(Fold(f"Why {plural(len(doubts), 'benchmark')} {were} measured", [why]))
+    title = "Unaffected, not measured" if proved else "Not proved unaffected"
+    label = plural(len(proved or doubts), "benchmark")
+    return Fold(title, parts, "identical", label=label, noun="unaffected benchmark", share=share)
 
 
-def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
-    """Say of each finding what happened and what to mind, in sentences for a newcomer; what many share is said once."""
-    why, minded = shared(findings, notes.why), shared(findings, notes.notes)
-    once = {*why, *minded}
-
-    def said(finding: Finding, kinds: Collection[Hashable]) -> bool:
-        return any(kind in kinds for kind, _ in notes.why(finding))
-
-    items: list[Finding | Shared] = [*why.values()]
-    items += [f for f in findings if not said(f, why) or any(kind not in once for kind, _ in notes.notes(f))]
-    items += minded.values()
-    title = f"Details of {plural(len(findings), 'result')}"
-    told = []
-    for each in items:
-        below: list[Md] = []
-        if isinstance(each, Shared):
-            every = phrases.listed([named(finding, names) for finding in each.of], _NAMED)
-            first = f"{every}: {escape(short(each.text, _TEXT))}"
-        else:
-            below = bullets([text for kind, text in notes.notes(each) if kind not in once][:5])
-            told_of = short(finding_words.conclusion(each), _TEXT)
-            first = named(each, names) + ("" if said(each, once) else f": {escape(told_of)}")
-        told.append(Md("\n".join([f"- {first}", *(f"  {item}" for item in below)])))
-    return Part(title, "sentence", told, share)
+def new(report: Report, names: Names) -> str:
+    """Name the benchmarks that head alone has; "": none."""
+    found = named([names.benchmark(name) for name in report.new], _NAMED)
+    return f"{found}: in head alone, not compared" if found else ""
 
 
-def failed(group: FailureGroup, names: Names, top: str, width: int = _TEXT) -> Md:
-    """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
-    places = failures.places(group, 3, top)
-    title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
-    said = failures.error(group[0])
-    told = [Md(f"- {code(said, width)}")] if said else []
-    if failures.is_difference(group[0]):
-        told = [Md(f"- {code(line, width)}") for line in group[0].stderr.splitlines()]
-    told += bullets([group[0].hint or ""], width)
-    return Md("\n".join([title, *(f"  {item}" for item in told)]))
+def facts(report: Report, names: Names) -> list[tuple[str, str]]:
+    """Say what was measured of what, what the intervals rest on, and by which rules."""
+    measured = [("compared", reports.compared(report)), ("intervals", reports.basis(report.findings))]
+    found = [*measured, *beside(report, names), *reports.behind(report)]
+    return [(name, text) for name, text in found if text]
 
 
-def bullets(texts: Iterable[str], width: int = _TEXT) -> list[Md]:
-    """Write texts as items of a list; one without a text would underline the line before it."""
-    return [Md(f"- {text}") for text in (brief(text, width) for text in texts) if text]
+def beside(report: Report, names: Names) -> list[tuple[str, str]]:
+    """Give the change of each group of cases, and name the benchmarks that head alone has."""
+    found = [(finding_words.overall_name(each), _overall(report, each)) for each in report.overall]
+    return [*found, *([("new", new(report, names))] if report.new else [])]
 
 
-def outputs(report: Report, groups: Sequence[FailureGroup], lines: int, share: float = 1.0) -> Part:
-    """Show what failing programs wrote last, and how to repeat them by hand."""
-    found = [group[0] for group in groups if group[0].command or group[0].stderr.strip()]
-    title = "Output of failures, and how to repeat them by hand"
-    items = []
-    for each in found:
-        steps = [short(step, 1000) for step in failures.repeat(each, report.run)]
-        # last_lines looks at all of it, and the last lines are at the end
-        output = "\n".join(short(line, 200) for line in last_lines(each.stderr[-400 * lines :], lines))
-        said = "\n".join(["# to repeat it by hand:", *steps] if steps else [])
-        text = "\n\n".join(part for part in (output, said) if part.strip())
-        items.append(Md(f"{brief(failures.title(each), _TEXT)}\n\n{block(text)}"))
-    return Part(title, "output", items, share, between="\n\n")
-
-
-def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> Part:
-    """Write texts as a list."""
-    shown = [text for text in texts if text.strip()]
-    return Part(title, noun, bullets(shown), share)
-
-
-def identical(report: Report, names: Names, share: float = 1.0, first: str = "") -> Part:
-    """List what was not measured because it cannot differ, below what differs between the sides; first: said before."""
-    found = sameness.each(report)
-    opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
-    title = f"Unaffected, not measured: {plural(len(found), 'benchmark')}"
-    written = [Md(f"- {code(names.benchmark(name, NAME))}: {escape(why)}") for name, why in found]
-    return Part(title, "unaffected benchmark", written, share, f"{opening}\n" if opening else "")
-
-
-def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
-    """Say what was measured of what, by which rules, and how the error is shared; first: what else to begin with."""
-    overall = [f"{short(finding_words.overall_name(o), 130)}: {finding_words.overall(o)}" for o in report.overall]
-    texts = [*first, *overall, *(f"{name}: {text}" for name, text in reports.behind(report))]
-    return listed("What was measured, and by which rules", "rule", texts, share)
-
-
-def why(report: Report, most: int, width: int, names: Names) -> list[Md]:
-    """Name three functions of each of so many explanations, a list each; width: the characters a note may take."""
-    texts = []
-    for found in report.explanations[:most]:
-        lines = [f"Why {code(words.title(found, names))} ({brief(words.profiled_by(found), width)})", ""]
-        lines += [f"- {brief(text, width)}" for text in words.cautions(found)]
-        for line in (words.line(each, found) for each in found.candidates[: words.NAMED]):
-            place = f" ({code(line.place)})" if line.place else ""
-            notes = f": {brief('; '.join(line.notes), width)}" if line.notes else ""
-            lines.append(f"- {code(line.name)} {escape(line.added)}{place}{notes}")
-        texts.append(Md("\n".join([*lines, ""])))
-    texts += [Md(f"- {prose(words.unprofiled(each, names))}") for each in report.unprofiled[:most]]
-    left = len(report.explanations[most:]) + len(report.unprofiled[most:])
-    return [*texts, *([escape(f"{more_are(left, 'profile')} in the report.")] if left and most else [])]
+def _overall(report: Report, each: Overall) -> str:
+    text = finding_words.overall(each)
+    if report.run.looks is not None and each.units < report.run.rounds.done:
+        text += ", over the rounds that all of them have"
+    return text + (f", without {named(each.dropped, _NAMED)}" if each.dropped else "")
 
 
 # --- entries that let the regressions of a report through -------------------------------------------------------------
@@ -195,7 +223,7 @@ _ACCEPTED = datetime.timedelta(weeks=8)
 """From the day of the run on: an entry must have an end, which whoever pastes it may change."""
 
 
-def accept(report: Report, share: float = 1.0) -> Part:
+def accept(report: Report, share: float = 1.0) -> Fold:
     """Write at most three entries, for the regressions that matter most; none where a size cannot be told."""
     several = Counter(f.benchmark for f in report.findings)
     regressed = (f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None)
@@ -210,13 +238,13 @@ def accept(report: Report, share: float = 1.0) -> Part:
     kept = [text for text in entries if len(text) <= _LONGEST][:_ENTRIES]
     more = " Write the others in the same way." if len(kept) < len(entries) else ""
     whose = report.policy.whose
-    file, later = "Add to perfgate.toml", f" once it is in the rules that decide: {brief(report.policy.source, 200)}"
+    source = clip(visible(report.policy.source), 200)
+    file, later = "Add to perfgate.toml", f" once it is in the rules that decide: {source}"
     if whose is not None and whose.name == COMMAND_LINE:
         file, later = "Write perfgate.toml by `--save`, and add to it", " in checks by that file"
-    opening = f"{file}, with your reason; `until` is the last day it holds. It takes effect{later}.{more}\n\n"
-    return Part(
-        "To accept a known regression", "entry to paste", [block(text, "toml") for text in kept], share, opening, "\n\n"
-    )
+    said = f"{file}, with your reason; `until` is the last day it holds. It takes effect{later}.{more}"
+    parts: list[Part] = [Statement(prose(said)), *(Code(text, language="toml") for text in kept)]
+    return Fold("To accept a known regression", parts if kept else [], noun="entry to paste", share=share)
 
 
 def entry(finding: Finding, until: datetime.date, *, alone: bool, view: Finding | None = None) -> str:

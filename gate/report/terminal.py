@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
 
 from gate.decide.importance import is_changed, ordered, plain
-from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
-from gate.model import Finding, Recorded, Report
-from gate.model.profile import Explanation
-from gate.model.warnings.estimates import DependsOnMachine
+from gate.document import terminal
+from gate.document.document import Cell, Column, Document, Facts, Footnotes, Items, Part, Row, Section, Statement, Table
+from gate.document.terminal import Screen
+from gate.model import Finding, Report
+from gate.report import parts
 from gate.units import plural
-from gate.words import bars, failures, notes, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
-from gate.words.bars import SHAPES, STYLES
-from gate.words.failures import FailureGroup, grouped
+from gate.words.failures import grouped
 from gate.words.short_names import Names
-from gate.writing.last_lines import last_lines
-from gate.writing.phrases import listed, machine, named
-from gate.writing.plain import clip, visible, wrap
+from gate.writing.phrases import listed, more_are, named
+from gate.writing.plain import visible
 
 _TOLD = 3
 _TOLD_OF_ALL = 20
@@ -47,260 +48,137 @@ def render(
     and single words go beyond it. every: all unchanged findings, notes, failures and recorded metrics, however many.
     whole: what shows all of them.
     """
-    return "\n".join(_Text(report, color, max(width, 20), every, whole).lines()) + "\n"
+    sections = [*_Text(report, every, whole).sections()]
+    document = Document("perfgate", "", sections, "" if every else f"in {whole}", "")
+    return terminal.render(document, Screen(color, width, width))
 
 
 class _Text:
-    """One rendering: the report, and how it is to look."""
+    """One rendering: the report, and how much of it."""
 
-    def __init__(self, report: Report, color: bool, width: int, every: bool, whole: str) -> None:
+    def __init__(self, report: Report, every: bool, whole: str) -> None:
         self.report = report
         self.whole = whole
-        self.color = color
-        self.width = width
         self.every = every
-        self.bold = "1" if color else ""
-        self.unsaid = 0
+        self.found = ordered(report.findings)
         self.names = Names(report)
         # noise and an improvement are all said by their rows
-        decided = [f for f in ordered(report.findings) if not plain(f) and (every or not finding_words.in_row(f))]
+        decided = [f for f in self.found if not plain(f) and (every or not finding_words.in_row(f))]
         # what is said of many is a footnote of their rows
         once = {id(f) for each in notes.shared(decided, notes.why).values() for f in each.of}
         apart = [f for f in decided if id(f) not in once]
         self.told = apart if every and len(apart) <= _TOLD_OF_ALL else apart[:_TOLD]
 
-    def lines(self) -> list[str]:
-        lines = self.top()
-        failed = self.failures()
-        first, later = (failed, []) if self.report.verdict == "error" else ([], failed)
-        parts = (
-            first, self.findings(), self.step(), later, self.conclusions(), self.explanations(),
-            self.identical(), self.machines(), self.other_views(), self.more(), self.warnings(), self.facts(),
-        )  # fmt: skip
-        for part in parts:
-            if part:
-                lines += ["", *part]
-        return lines
+    def sections(self) -> Iterable[list[Part]]:
+        report, names, every = self.report, self.names, self.every
+        yield [Statement(f"{bars.of_report(report)} {verdict_line.text(report)}", report.verdict)]
+        failed, error = self.failures(), report.verdict == "error"
+        yield failed if error else []
+        yield self.findings()
+        said = reports.next_step(report)
+        # as wide as the names of the facts below
+        yield [Facts([("next    ", said)], weight="loud")] if said else []
+        yield [] if error else failed
+        yield self.conclusions()
+        yield functions(report, names, None if every else _EXPLAINED)
+        yield self.identical()
+        yield [_titled(parts.machines(self.found, names, None if every else _BY_MACHINE))]
+        told = {id(finding) for finding in self.told}
+        yield [_titled(parts.other_views([f for f in self.found if every and id(f) not in told], names))]
+        yield self.recorded()
+        warnings, unsaid = self.warnings()
+        yield [Items(warnings, "warning")]
+        yield [Facts([(name, text) for name, text in self.facts(unsaid) if text], weight="quiet")]
 
-    def title(self, text: str) -> str:
-        return paint(text, self.bold)
-
-    def wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
-        return wrap(text, self.width, first=first, rest=rest)
-
-    def named(self, facts: Sequence[tuple[str, str]]) -> list[str]:
-        wrapped = (
-            wrap(text, self.width, first=f"{name:9} ", rest=" " * 10, typed=True) for name, text in facts if text
-        )
-        return [line for lines in wrapped for line in lines]
-
-    def dim(self, lines: Sequence[str]) -> list[str]:
-        return [paint(line, "2" if self.color else "") for line in lines]
-
-    def left_out(self, count: int, noun: str = "") -> list[str]:
-        return self.wrap(left(count, noun), first="  ", rest="  ") if count else []
-
-    def top(self) -> list[str]:
-        line = self.wrap(f"{bars.of_report(self.report)} {verdict_line.text(self.report)}", rest="  ")
-        style = bars.STYLES[self.report.verdict] if self.color else ""
-        return [paint(text, style) for text in line]
-
-    def facts(self) -> list[str]:
-        """What was measured of what; by which rules, for whoever asks."""
+    def facts(self, unsaid: int) -> list[tuple[str, str]]:
+        """Say what was measured of what; by which rules, for whoever asks."""
         report, sandbox = self.report, self.report.run.sandbox
-        # who asked for none knows it
-        off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
-        without = [("sandbox", str(sandbox))] if off else []
-        large = [o for o in report.overall if o.group == "all" and o.cases >= _MANY and not self.every]
-        overall = []
-        for each in large[:_OVERALL]:
+        first = [("unproved", sameness.too_long(report)), ("creep", reports.creep(report))]
+        if self.every:
+            return [*first, *parts.facts(report, self.names)]
+        for each in [o for o in report.overall if o.group == "all" and o.cases >= _MANY][:_OVERALL]:
             metric = "" if each.metric == "time" else f"{visible(views.metric_name(each.metric))} "
             change = f"{numbers.change(each.ratio)} ({numbers.interval(each.ratio)})"
-            overall.append(f"{metric}{change}, geometric mean of {plural(each.cases, 'result')}")
-        unsaid = f", with {plural(self.unsaid, 'more warning')}" if self.unsaid else ""
-        facts = [
-            ("unproved", sameness.too_long(report)),
-            ("creep", reports.creep(report)),
-            *(("overall", text) for text in overall),
-            ("compared", reports.compared(report)),
-            *(reports.behind(report) if self.every else [*without, ("more", f"{self.whole}{unsaid}")]),
-        ]
-        return self.dim(self.named(facts))
+            first.append(("overall", f"{metric}{change}, geometric mean of {plural(each.cases, 'result')}"))
+        # who asked for none knows it
+        off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
+        first += [("new", parts.new(report, self.names)), ("compared", reports.compared(report))]
+        more = f", with {plural(unsaid, 'more warning')}" if unsaid else ""
+        return [*first, ("sandbox", str(sandbox) if off else ""), ("more", f"{self.whole}{more}")]
 
-    # --- findings ---------------------------------------------------------------------------------------------------
-
-    def conclusions(self) -> list[str]:
+    def conclusions(self) -> list[Part]:
         # all of it stands in the line of verdict
         first = None if self.every else verdict_line.subject(self.report)
         lines = []
         for finding in self.told:
-            name, because = self.names.label(finding), views.because(finding)
-            said = f"{name}: {finding_words.conclusion(finding)}" if finding is not first else f"{name}: {because}"
-            lines += self.wrap(said, rest="  ") if finding is not first or because else []
-            for other in views.others(finding):
-                lines += self.wrap(other, first="  ", rest="    ")
-        return lines
+            said = views.because(finding) if finding is first else finding_words.conclusion(finding)
+            texts = [text for text in (said, *views.others(finding)) if text]
+            lines += [f"{self.names.label(finding)}: {'; '.join(texts)}"] if texts else []
+        return [Items(lines, "rest")]
 
-    def explanations(self) -> list[str]:
-        most = None if self.every else _EXPLAINED
-        return explanation_lines(self.report, most, self.width, self.bold)
-
-    def step(self) -> list[str]:
-        said = reports.next_step(self.report)
-        lines = wrap(said, self.width, first="next      ", rest=" " * 10, typed=True) if said else []
-        return [paint(line, self.bold) for line in lines]
-
-    def findings(self) -> list[str]:
-        found = shown = ordered(self.report.findings)
+    def findings(self) -> list[Part]:
+        found = shown = self.found
         most = _ROWS if self.report.verdict in ("regression", "error") else _QUIET
         if len(found) > most and not self.every:
             # of many results the worst of noise, and the rest where changes and noise leave room
             changed, noisy = [f for f in found if is_changed(f)], [f for f in found if f.is_noise][:_NOISY]
             few = [f for f in found if plain(f)]
             shown = [*changed[:_CHANGED], *noisy, *(few if len(few) <= _QUIET - len(changed) - len(noisy) else [])]
-        lines: list[str] = []
-        below: list[str] = []
-        if shown:
-            screen = Screen(self.color, self.width, self.width)
-            lines, below = findings_table(shown, self.told, screen, self.every, self.names)
+        own = findings_table(shown, self.told, self.every, self.names) if shown else []
         rows = {*map(id, shown)}
         if rest := [f for f in found if id(f) not in rows]:
             texts = numbers.counted(map(numbers.word, rest))
-            lines += self.wrap(f"{reports.counts(self.report)}. Without a row: {', '.join(texts)}.")
-        return [*lines, *below]
+            own.append(Statement(f"{reports.counts(self.report)}. Without a row: {', '.join(texts)}."))
+        return [*own, Footnotes()]
 
-    def identical(self) -> list[str]:
+    def identical(self) -> list[Part]:
         """Name what was not measured because it cannot differ; of all, why the others may."""
         proved = [name for name, _ in sameness.each(self.report)]
-        lines = [self.title("unaffected, not measured")] if proved else []
-        if proved:
-            lines += self.wrap(named(proved, len(proved) if self.every else _IDENTICAL), first="  ", rest="  ")
-            for said in sameness.proof(self.report):
-                lines += self.wrap(f"{said}.", first="  ", rest="    ")
-        told = sameness.doubts(self.report) if self.every else []
-        lines += [self.title("measured, because it may differ")] if told else []
-        return lines + [line for name, why in told for line in self.wrap(f"{name}: {why}", first="  ", rest="    ")]
+        names = named(proved, len(proved) if self.every else _IDENTICAL)
+        said = [names, *(f"{text}." for text in sameness.proof(self.report))] if proved else []
+        doubts = [f"{name}: {why}" for name, why in sameness.doubts(self.report)] if self.every else []
+        may = Section("measured, because it may differ", "", [Items(doubts, "rest")])
+        return [Section("unaffected, not measured", "", [Items(said, "rest")]), may]
 
-    def machines(self) -> list[str]:
-        """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
-        apart = [f for f in ordered(self.report.findings) if f.sessions]
-        # what differs by machine comes before what needs no look
-        loud = [f for f in apart if not plain(f) or any(isinstance(w, DependsOnMachine) for w in f.warnings)]
-        found = [*loud, *(f for f in apart if not any(f is each for each in loud))]
-        if not found:
-            return []
-        shown = found if self.every else found[:_BY_MACHINE]
-        same_metric = reports.uniform(finding_words.quantity(each) for each in found) is not None
-        title = reports.titled(next((at.ratio.confidence for each in shown for at in each.sessions), None))
-        rows = []
-        for finding in shown:
-            name = self.names.label(finding) + ("" if same_metric else f" {finding_words.quantity(finding)}")
-            for number, at in enumerate(finding.sessions):
-                change = numbers.in_points(finding, f"{numbers.change(at.ratio)} ({numbers.interval(at.ratio)})")
-                # the name once: what follows below it is of the same finding
-                rows.append(["" if number else name, machine(at.session, at.host), str(at.rounds), change])
-        head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
-        lines = [f"  {line}" for line in table(head, rows, self.width - 2, style=self.bold)]
-        return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "result")]
-
-    def other_views(self) -> list[str]:
-        told = {id(finding) for finding in self.told}
-        untold = [f for f in ordered(self.report.findings) if f.beside and id(f) not in told] if self.every else []
-        lines = [self.title("other views, which did not decide")] if untold else []
-        for finding in untold:
-            for other in views.others(finding):
-                lines += self.wrap(f"{self.names.label(finding)}, {other}", first="  ", rest="    ")
-        return lines
-
-    # --- the rest ---------------------------------------------------------------------------------------------------
-
-    def failures(self) -> list[str]:
+    def failures(self) -> list[Part]:
         groups = grouped(self.report.failures, by_output=False)
         shown = groups if self.every else groups[:_FAILURES]
-        lines = [self.title("failures")] if groups else []
-        for group in shown:
-            lines += self.failure(group)
-        return lines + self.left_out(len(groups) - len(shown))
+        each: list[Part] = [parts.failure(group, self.report, self.names, 3, _STDERR) for group in shown]
+        left = len(groups) - len(shown)
+        more = [Statement(f"{more_are(left, 'failure')} in {self.whole}.")] if left else []
+        return [Section("failures", "", [*each, *more])]
 
-    def failure(self, group: FailureGroup) -> list[str]:
-        first = group[0]
-        where = failures.places(group, 3, reports.top(self.report))
-        heading = failures.heading(group, self.names) + (f" ({where})" if where else "")
-        lines = self.wrap(heading, first="  ", rest="    ")
-        if first.hint:
-            lines += self.wrap(visible(first.hint), first="    ", rest="    ")
-        output = last_lines(first.stderr, _STDERR)
-        if any(output):
-            lines.append(f"    {failures.output_title(first)}:")
-            # clipped rather than wrapped: the shape of a compiler's message is part of it
-            lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
-        steps = failures.repeat(first, self.report.run)
-        if steps:
-            lines += ["    to repeat it by hand:", *(f"      {step}" for step in steps)]
-        return lines
-
-    def more(self) -> list[str]:
-        report = self.report
-        lines = []
-        if report.new:
-            lines += self.wrap(f"new in head, not compared: {named(report.new, 20)}", rest="  ")
-        for overall in report.overall if self.every else ():
-            text = f"{finding_words.overall_name(overall)}: {finding_words.overall(overall)}"
-            if overall.dropped:
-                text += f", without {named(overall.dropped, 5)}"
-            lines += self.wrap(text, rest="  ")
-        recorded = self.recorded()
-        return lines + ([""] if lines and recorded else []) + recorded
-
-    def recorded(self) -> list[str]:
+    def recorded(self) -> list[Part]:
         """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
-        if not self.every and (self.report.findings or self.report.identical):
-            return self.moved()
-        found = self.report.recorded
-        shown = found if self.every else found[:_RECORDED]
-        if not shown:
-            return []
-        head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
-        head.append(Column(reports.titled(reports.confidence(shown))))
-        rows = [self.recorded_row(case) for case in shown]
-        lines = table(head, rows, self.width - 2, style=self.bold)
-        lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
-        return lines + self.left_out(len(found) - len(shown))
-
-    def moved(self) -> list[str]:
-        found = reports.moved(self.report)
-        texts = [f"{' '.join(self.recorded_row(case)[:2])} {self.recorded_row(case)[-1]}" for case in found]
-        return self.wrap(f"recorded, not decided: {listed(texts)}", rest="  ") if texts else []
-
-    def recorded_row(self, case: Recorded) -> list[str]:
-        name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
-        like = numbers.larger(case)
-        return [
-            name,
-            self.names.quantity(case),
-            numbers.value(case.base, case.unit, like),
-            numbers.value(case.head, case.unit, like),
-            numbers.in_points(case, f"{numbers.change(case.ratio)} ({numbers.interval(case.ratio)})"),
+        if self.every or not (self.found or self.report.identical):
+            return [_titled(parts.recorded(self.report, self.names, None if self.every else _RECORDED))]
+        texts = [
+            f"{self.names.label(case)} {self.names.quantity(case)} {numbers.change_in(case, case.ratio)}"
+            for case in reports.moved(self.report)
         ]
+        return [Items([f"recorded, not decided: {listed(texts)}"] if texts else [], "rest")]
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> tuple[list[str], int]:
+        """Give the warnings that are said, and how many are not."""
         told = every = reports.warnings(self.report)
         if self.report.verdict == "pass" and not self.every:
             # what does not change a pass is counted
             told = [each for each in told if each.weight == "first"]
         first, later = notes.weigh(told, _WARNINGS if self.report.exit_code else _QUIET_WARNINGS)
         texts = [*first, *later] if self.every else first
-        lines = [self.title("warnings")] if texts else []
-        self.unsaid = len(notes.once(every)) - len(texts)
-        return lines + [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
+        return texts, len(notes.once(every)) - len(texts)
 
 
-def left(count: int, noun: str = "") -> str:
-    """Say how many have no room; what shows them stands at the end of a report."""
-    return f"and {plural(count, f'more {noun}') if noun else f'{count:,} more'}"
+def _titled(table: Table) -> Section:
+    return Section(table.short[:1].lower() + table.short[1:], "", [table])
 
 
-_NOTES = 40
+def functions(report: Report, names: Names, most: int | None) -> list[Part]:
+    """Name the functions behind each change that was profiled.
+
+    most: explanations, with three functions each; None: all, with all that are listed.
+    """
+    return parts.functions(report, names, most, words.NAMED if most is not None else None).parts
 
 
 _NAMED = ("benchmark", "metric", "factors", "change", "threshold", "verdict", "base", "head", "bar")
@@ -312,23 +190,14 @@ _FORMS = (
     (("case", "change", "threshold", "verdict"), 0),
     (("case", "change", "word"), 0),
 )
-"""Which columns a table has, and the width of its bar: the widest first; below the last there is a block a finding."""
-_WHOLE = 48
-"""Columns of a name that stays whole before others get room."""
-_NARROWEST = 12
+"""Which columns a table has, and the width of its bar: the widest first."""
 
 
-def findings_table(
-    found: Sequence[Finding], told: Sequence[Finding], screen: Screen, every: bool, names: Names
-) -> tuple[list[str], list[str]]:
-    """Lay out the findings, at least one; and write the notes that the rows refer to, and which confidence they have.
+def findings_table(found: Sequence[Finding], told: Sequence[Finding], every: bool, names: Names) -> list[Part]:
+    """Lay out the findings, at least one, below what all rows share.
 
     told: those told of in sentences, whose reasons need no footnote. every: all notes, also those for experts.
     """
-    width, color = screen.width, screen.color
-    in_sentences = {id(finding) for finding in told}
-    numbered = Notes(None if every else _NOTES)
-    styles: dict[str, str] = {**STYLES} if color else {}
     scale, confidence = bars.scale(found), reports.confidence(found)
     same_better = reports.uniform(f.better for f in found)
     # what all rows share stands above the table: it has to fit 80 columns
@@ -338,42 +207,29 @@ def findings_table(
         "factors": None if any(f.factors for f in found) else "none",
     }
     absent = {name for name, shared in above.items() if shared}
-
-    rows, drawn = _rows(found, in_sentences, absent, every, names), False
+    rows = _rows(found, {id(finding) for finding in told}, absent, every, names)
     better = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
     limit = f"threshold {above['threshold']}" if above["threshold"] else ""
     within = f"names begin with {names.prefix}" if names.prefix else ""
-    lines = wrap(", ".join(filter(None, (above["metric"], better, limit, within))), width)
+    # of all of it the facts say what intervals rest on
+    sharper = [f for f in found if f.view is not None and f.view.why == "sharper"] if every else []
+    said = [*views.clauses(sharper), *([] if every else views.meanings(found))]
+    forms = []
     for columns, room in _FORMS:
         shown = [name for name in columns if name not in absent]
         titles = {"case": "benchmark", "change": reports.titled(confidence), "word": "verdict"}
         titles["bar"] = bars.ends(scale, room) if room else ""
-        head = [Column(titles.get(n, n), right=n in ("base", "head", "threshold")) for n in shown]
-        drawings = [Cell(bars.bar(f, scale, room) if room else "") for f in found]
-        cells = [[({**own, "bar": bar})[name] for name in shown] for own, bar in zip(rows, drawings, strict=True)]
-        narrowest = _NARROWEST if columns is _FORMS[-1][0] else _WHOLE
-        laid = lay_out(
-            head, cells, width, style="1" if color else "", narrowest=narrowest, notes=numbered, styles=styles
-        )
-        if laid is not None:
-            drawn = bool(room)
-            lines += laid
-            break
-    else:
-        # a block a finding, where no table fits
-        shown = ["case", "verdict", "change", *({"threshold"} - absent), "base", "head"]
-        head = [Column(n, right=n in ("base", "head", "threshold")) for n in shown]
-        marked = [[own[n].text + numbered.marks(own[n].notes) for n in shown] for own in rows]
-        lines += stacked(head, marked, width)
-    legend = reports.confidences(found) if every else ""
-    below = wrap(f"{reports.capitalized(legend)}.", width) if legend else []
-    sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
-    clauses = views.clauses(sharper) if every else []
-    legends = reports.no_sign(found) if "verdict" in shown else ""
-    read = (bars.legend() if drawn else "", legends, *clauses, *views.meanings(found))
-    below += wrap(" ".join(f"{reports.capitalized(text)}." for text in read if text), width) if any(read) else []
-    below += numbered.lines(width)
-    return lines, [paint(line, "2" if color else "") for line in below]
+        numeric = ("base", "head", "threshold")
+        head = [Column(titles.get(name, name), right=name in numeric, spare=name == "bar") for name in shown]
+        drawn = [Cell(bars.bar(f, scale, room) if room else "") for f in found]
+        cells = [Row([({**own, "bar": bar})[name] for name in shown]) for own, bar in zip(rows, drawn, strict=True)]
+        caught = "" if every or "verdict" not in shown else reports.no_sign(found)
+        read = (bars.legend() if room else "", caught, *said)
+        note = " ".join(f"{reports.capitalized(text)}." for text in read if text)
+        forms.append(Table("", "", head, cells, note=note))
+    first, *narrower = forms
+    shared = ", ".join(filter(None, (above["metric"], better, limit, within)))
+    return [Statement(shared), replace(first, narrower=(*narrower,))]
 
 
 def _rows(
@@ -416,47 +272,12 @@ def _rows(
             "threshold": numbers.threshold(finding),
         }
         texts["case"] = " ".join(texts[n] for n in ("benchmark", "metric", "factors") if n not in absent and texts[n])
-        cells, below, mark = {n: Cell(text) for n, text in texts.items()}, footnotes(finding), SHAPES[finding.verdict]
+        cells, below, mark = (
+            {n: Cell(text) for n, text in texts.items()},
+            footnotes(finding),
+            bars.SHAPES[finding.verdict],
+        )
         words = {"verdict": numbers.verdict_of(finding), "word": numbers.word(finding)}
         return cells | {n: Cell(f"{mark} {text}", notes=below, tone=finding.verdict) for n, text in words.items()}
 
     return [row(finding) for finding in found]
-
-
-_ALL = 20
-_MOVED = 3
-
-
-def explanation_lines(report: Report, most: int | None, width: int, style: str) -> list[str]:
-    """Name the functions behind each change that was profiled.
-
-    most: explanations, with three functions each; None: all, with all that are listed. style: of titles.
-    """
-    lines: list[str] = []
-    names = Names(report)
-    for found in report.explanations[:most]:
-        lines += ["", *one(found, names, words.NAMED if most is not None else _ALL, width, style)]
-    for each in report.unprofiled[:most]:
-        lines += ["", *wrap(words.unprofiled(each, names), width, rest="  ")]
-    more = 0 if most is None else len(report.explanations[most:]) + len(report.unprofiled[most:])
-    lines += ["", left(more, "profile")] if more else []
-    return lines[1:]
-
-
-def one(found: Explanation, names: Names, most: int, width: int, style: str) -> list[str]:
-    """Write one explanation: what the profile shows, the functions, what moved."""
-    lines = [
-        paint(f"why {words.title(found, names)}", style),
-        *wrap(f"({words.profiled_by(found)})", width, first="  "),
-    ]
-    for text in words.cautions(found):
-        lines += wrap(f"{text}.", width, first="  ", rest="  ")
-    for number, line in enumerate((words.line(each, found) for each in found.candidates[:most]), 1):
-        place = f", {line.place}" if line.place else ""
-        lines += wrap(f"{line.name}: {line.added}{place}", width, first=f"  {number}. ", rest="     ")
-        lines += wrap("; ".join(line.notes), width, first="     ", rest="     ") if line.notes else []
-    more = len(found.candidates[most:]) + found.left_out
-    lines += [f"  {left(more, 'function')}"] if more else []
-    for shift in found.moved[:_MOVED]:
-        lines += wrap(f"{words.moved(shift, found.unit)}.", width, first="  moved, not added: ", rest="    ")
-    return lines

@@ -94,6 +94,11 @@ def interval(ratio: RatioInterval) -> str:
     return "unbounded" if ratio.kind in ("complement", "line", "half-line") else "no interval"
 
 
+def change_in(case: Finding | Recorded, ratio: RatioInterval) -> str:
+    """Write a change of a case with its interval: "+5.1% (+3.2% to +7.1%)"."""
+    return in_points(case, f"{change(ratio)} ({interval(ratio)})")
+
+
 def interval_in(ratio: RatioInterval, column: float | None) -> str:
     """Write the interval for a column of a confidence, with its own if it is another: "+3.2% or more at 99.76%"."""
     own = has_ends(ratio) and ratio.confidence != column

@@ -15,16 +15,17 @@ from gate.commands.explain.command import Options
 from gate.config.rules import matches
 from gate.decide.importance import explanations_of, unprofiled_of
 from gate.decide.report import Decided
-from gate.document.terminal import screen
+from gate.document.terminal import Screen, lines, screen
 from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.model.profile import Profile
 from gate.planning.deciding import decide_inputs
 from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
-from gate.report.terminal import explanation_lines
+from gate.report.terminal import functions
 from gate.units import format_duration, plural
 from gate.words import reports, verdict_line
+from gate.words.short_names import Names
 from gate.writing.phrases import listed, none_of
 from gate.writing.plain import visible, wrap
 
@@ -72,10 +73,10 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     else:
         seen = screen(out)
         most = None if outputs.every else max(1, len(found.explanations), len(found.unprofiled))
-        style = "1" if seen.color and not outputs.quiet else ""
-        lines = explanation_lines(found, most, seen.width, style)
+        view = Screen(seen.color and not outputs.quiet, seen.width, seen.width)
+        told = lines(functions(found, Names(found), most), view, "")
         nothing = f"{verdict_line.text(report)}. {reports.next_step(report)}" if failed else _NOTHING
-        out.write("\n".join(lines or wrap(f"{nothing}.", seen.width)) + "\n")
+        out.write("\n".join(told or wrap(f"{nothing}.", seen.width)) + "\n")
     return Exit.ERROR if failed or (found.unprofiled and not found.explanations) else Exit.PASS
 
 

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from gate.commands.simulate.draws import CaseNoise
 from gate.commands.simulate.studies import AnyStudy, Results, Study, Tally
-from gate.document.terminal import Column, table
+from gate.document.document import Column
+from gate.document.terminal import table
 from gate.writing.plain import wrap
 
 C = TypeVar("C", bound=Tally)

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from gate.decide.importance import is_changed, plain, rank
-from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, row, short, size
-from gate.model import Finding, RatioInterval, Recorded, Report
+from gate.document.document import Cell, Code, Column, Facts, Fold, Items, Row, Section, Table
+from gate.document.markdown import NAME, Md, brief, code, escape, fit, link, pieces, prose, short, size
+from gate.model import Finding, Report
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
 from gate.report import Links, parts
 from gate.report.measurements import Subject
-from gate.report.parts import Part, accept, failed, named, why
 from gate.units import plural
-from gate.words import bars, numbers, reports, sameness, views
+from gate.words import bars, failures, numbers, reports, views
 from gate.words import findings as finding_words
+from gate.words import notes as notes_
+from gate.words.explanations import NAMED
 from gate.words.failures import FailureGroup, grouped
-from gate.words.findings import in_row
-from gate.words.notes import notes, weigh
-from gate.words.short_names import Names
+from gate.words.findings import conclusion, in_row
+from gate.words.notes import Shared, notes, shared, weigh
+from gate.words.short_names import WHOLE, Names
 from gate.words.verdict_line import verdict_line
-from gate.writing.phrases import listed, machine
+from gate.writing.phrases import listed
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
@@ -34,8 +37,7 @@ _ROOMS = ((10, 5, 400), (5, 3, 120), (2, 1, 60), (0, 0, 60))
 first: only names and texts made to be long need the others."""
 _LINES, _LINES_OF_SUMMARY = 15, 60
 """Of the output of a failure."""
-_NEW = 20
-_WIDTH = 300
+_NAMED, _TEXT = 20, 400
 # bytes of the sentence that says what was left out
 _SAID = 400
 
@@ -57,16 +59,16 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
     for rows, most, width in _ROOMS:
         shown, rest = divided(found, rows)
         step, folded = _folded(report, links, shown, rest, groups, common, whole=whole)
-        failures = [failed(group, common.names, reports.top(report), width) for group in groups[:most]]
+        failures = [_failed(group, common.names, reports.top(report), width) for group in groups[:most]]
         left = len(groups) - most
-        table = findings_table("", shown, common)
+        table = "".join(pieces([findings_table(shown, common)]))
         changes = [numbers.word(each) for each in rest if is_changed(each)]
         noisy = [numbers.word(each) for each in rest if each.is_noise]
         below = ", ".join(numbers.counted(changes, more=changes) + numbers.counted(noisy))
         texts = [
             _line(report, links, width),
             "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
-            table.text if table.items else "",
+            table,
             f"Folded below: {below}." if below else "",
             f"<sub>{_caption(report, links, common)}</sub>",
             f"Creep check {crept}." if crept else "",
@@ -74,7 +76,7 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
         ]
         bare = size(_written(texts, document)) + _SAID
         if bare <= limit:
-            return _written(texts, document, *parts.fit(folded, limit - bare))
+            return _written(texts, document, *fit(folded, limit - bare))
     return f"{report.verdict.capitalize()}\n"
 
 
@@ -92,46 +94,98 @@ def _folded(
     common: Marked,
     *,
     whole: bool,
-) -> tuple[Md | None, list[Part]]:
+) -> tuple[Md | None, list[Fold]]:
     """Write what to do next, where no part of the details goes with it, and these."""
     found, names = [*shown, *rest], common.names
     told = [f for f in (found if whole else shown) if not (plain(f) or in_row(f)) or notes(f)]
-    sentences, pasted = parts.reasons(told, names, share=0.5), accept(report, share=0.2)
-    outputs = parts.outputs(report, groups, _LINES_OF_SUMMARY if whole else _LINES, share=0.5)
-    said = _next_step(report, links, pull=bool(pasted.items))
+    sentences, pasted = _reasons(told, names), parts.accept(report, 0.2)
+    lines = _LINES_OF_SUMMARY if whole else _LINES
+    outputs = _outputs([parts.failure(group, report, names, 0, lines) for group in groups])
+    said = _next_step(report, links, pull=bool(pasted.parts))
     # what to do stands as the title of what it needs
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
-    first = [needed] if needed is not None and needed.items and said else []
-    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {prose(said, in_html=True)}")) for part in first]
-    tables = folded_tables(rest, common, share=0.8)
+    first = [needed] if needed is not None and needed.parts and said else []
+    titled = [replace(part, title=Md(f"<b>Next</b>: {prose(said, in_html=True)}"), label="") for part in first]
+    tables = folded_tables(rest, common, 0.8)
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
+    behind = parts.functions(report, names, 3, NAMED)
     _, warned = weigh(reports.warnings(report), 0)
-    others = [
+    folds = [
         *changed,
         sentences,
         pasted,
-        Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, names), 0.3),
-        parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
+        Fold("Functions that add to the changes", behind.parts, noun="profile", share=0.3),
+        Fold(plural(len(warned), "warning"), [Items(warned, "rest")] if warned else [], noun="warning", share=0.3),
         outputs,
         *tables[len(changed) :],
-        parts.identical(report, names, share=0.5, first=sameness.too_long(report)),
-        machines_table(found, names, share=0.6),
-        views_table(found, names, share=0.6),
-        recorded_table(report.recorded, names, share=0.6),
-        parts.rules(report, first=_measured(report, shown, names)),
+        parts.unaffected(report, names, 0.5),
+        _of_table(parts.machines(found, names), "machine result"),
+        _of_table(parts.other_views(found, names), "view"),
+        _of_table(parts.recorded(report, names), "metric"),
+        Fold("What was measured, and by which rules", [Facts(parts.facts(report, names))], noun="rule"),
     ]
-    return prose(said) if said and not titled else None, titled + [p for p in others if p not in first]
+    return prose(said) if said and not titled else None, titled + [p for p in folds if p not in first]
 
 
-def _written(texts: Iterable[str], document: str, folded: Sequence[Part] = (), left_out: Sequence[str] = ()) -> str:
-    """Write a comment or a summary: its paragraphs, and the parts that are folded; what has no text takes no room."""
+def _of_table(table: Table, noun: str) -> Fold:
+    return Fold(table.short, [table], label=plural(len(table.rows), noun), noun=noun, share=0.6)
+
+
+def _outputs(failed: Sequence[Section]) -> Fold:
+    """Show what failing programs wrote last, and how to repeat them by hand; the rest is said above."""
+    own = [(each, [part for part in each.parts if isinstance(part, Code) and part.text]) for each in failed]
+    told = [replace(each, parts=code) for each, code in own if code]
+    return Fold("Output of failures, and how to repeat them by hand", [*told], noun="output", share=0.5)
+
+
+def _reasons(findings: Sequence[Finding], names: Names) -> Fold:
+    """Say of each finding what happened and what to mind, in sentences for a newcomer; what many share is said once."""
+    why, minded = shared(findings, notes_.why), shared(findings, notes)
+    once = {*why, *minded}
+
+    def said(finding: Finding, kinds: Collection[Hashable]) -> bool:
+        return any(kind in kinds for kind, _ in notes_.why(finding))
+
+    items: list[Finding | Shared] = [*why.values()]
+    items += [f for f in findings if not said(f, why) or any(kind not in once for kind, _ in notes(f))]
+    items += minded.values()
+    told = []
+    for each in items:
+        below: list[str] = []
+        if isinstance(each, Shared):
+            every = listed([named(finding, names) for finding in each.of], _NAMED)
+            first = f"{every}: {brief(each.text, _TEXT)}"
+        else:
+            below = [f"\n  - {brief(text, _TEXT)}" for kind, text in notes(each) if kind not in once][:5]
+            first = named(each, names) + ("" if said(each, once) else f": {brief(conclusion(each), _TEXT)}")
+        told.append(Md("".join([first, *below])))
+    title = f"Details of {plural(len(findings), 'result')}"
+    return Fold(title, [Items([*told], "rest")] if told else [], noun="sentence", share=0.5)
+
+
+def _failed(group: FailureGroup, names: Names, top: str, width: int) -> Md:
+    """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
+    first, places = group[0], failures.places(group, 3, top)
+    title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
+    lines = first.stderr.splitlines() if failures.is_difference(first) else [failures.error(first)]
+    told = [*(code(line, width) for line in lines if line), *([brief(first.hint, width)] if first.hint else [])]
+    return Md("\n".join([title, *(f"  - {item}" for item in told)]))
+
+
+def named(case: Finding, names: Names) -> Md:
+    """Write the benchmark, without what all names begin with, and its factors."""
+    settings, name = names.settings(case, NAME), code(names.tail(case.benchmark), WHOLE)
+    return Md(f"{name} {code(settings)}" if settings else name)
+
+
+def _written(texts: Iterable[str], document: str, folded: Sequence[Md] = (), left_out: Sequence[str] = ()) -> str:
+    """Write a comment or a summary: its paragraphs, and what is folded; what has no text takes no room."""
     found = [text for text in texts if text]
     if left_out:
         why = f"Left out here, because a {document} has a limited length"
         found.append(f"{why}: {', '.join(left_out)}. The report has all.")
-    found += [f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in folded]
-    return "\n\n".join(found).strip("\n") + "\n"
+    return "\n\n".join([*found, *folded]).strip("\n") + "\n"
 
 
 def _line(report: Report, links: Links | None, width: int) -> Md:
@@ -163,16 +217,6 @@ def _caption(report: Report, links: Links | None, common: Marked) -> Md:
     elif where is None and (report.findings or report.identical):
         where = "The full report is the run's report.html."
     return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), where])))
-
-
-def _measured(report: Report, shown: Sequence[Finding], names: Names) -> list[Md]:
-    """Say what was compared and how much of it, what was not, and what the intervals rest on."""
-    base, head = reports.sides(report.run.base, report.run.head)
-    sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
-    said = [*sides, *(brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text)]
-    new = listed([code(names.benchmark(name, NAME)) for name in report.new], _NEW)
-    told = ["; ".join(said), f"new in head, not compared: {new}" if new else "", escape(reports.basis(shown))]
-    return [Md(text) for text in told if text]
 
 
 def _next_step(report: Report, links: Links | None, *, pull: bool) -> str:
@@ -214,16 +258,7 @@ def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
     )
 
 
-def tabled(
-    title: str, noun: str, head: Sequence[str], rows: Iterable[Iterable[Sequence[str]]], share: float = 1.0
-) -> Part:
-    """Write a table of the rows of each thing; a title that begins with ">" is that of numbers."""
-    lines = "|".join("--:" if each.startswith(">") else ":--" for each in head)
-    opening = f"{row(*(each.removeprefix('>') for each in head))}\n|{lines}|\n"
-    return Part(title, noun, [Md("\n".join(row(*cells) for cells in each)) for each in rows], share, opening)
-
-
-def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
+def findings_table(findings: Sequence[Finding], common: Marked) -> Table:
     """Write findings as a table, each with a bar of its interval against the threshold."""
     confidence = reports.confidence(findings)
     rows = []
@@ -233,18 +268,19 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
         verdict += f"<br>{numbers.MAY_REGRESS}" if finding.may_regress else ""
         quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
         name = f"{bars.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
+        base, head = numbers.both_values(finding)
+        change, interval = numbers.change(finding.ratio), numbers.interval_in(finding.ratio, confidence)
         cells = [
             f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
             f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
-            _change(finding, finding.ratio, confidence),
+            numbers.in_points(finding, f"{escape(change)} ({unbroken(interval)})"),
             *([] if common.threshold else [escape(numbers.threshold(finding))]),
-            _values(finding),
+            f"{unbroken(base)} → {unbroken(head)}",
         ]
-        rows.append([cells])
-    head = ["benchmark", f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`", reports.titled(confidence)]
-    head += [*([] if common.threshold else ["threshold"]), "base → head"]
-    table = tabled(title, "result", head, rows, share)
-    return msgspec.structs.replace(table, kinds=[*map(numbers.word, findings)])
+        rows.append(Row([Cell(Md(cell)) for cell in cells]))
+    titles = ["benchmark", Md(f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`"), reports.titled(confidence)]
+    titles += [*([] if common.threshold else ["threshold"]), "base → head"]
+    return Table("", "", [*map(Column, titles)], rows)
 
 
 def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Finding]]:
@@ -263,80 +299,27 @@ def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Fi
     return shown, [each for each in found if id(each) not in first]
 
 
-def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Part]:
+def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Fold]:
     """Write the rows that are not shown at first sight: what changed, what is too noisy, all others."""
     changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
     tables = []
     for own in (changed, noisy, [*filter(plain, rest)]):
-        words = [*map(numbers.word, own)]
+        words = (*map(numbers.word, own),)
         title = ", ".join(numbers.counted(words, words if own is changed else ()))
-        tables += [findings_table(title, own, common, share / 3)] if own else []
+        tables += [Fold(title, [findings_table(own, common)], share=share / 3, words=words)] if own else []
     return tables
 
 
-def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
-    """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
-    found = [each for each in findings if each.sessions]
-    change = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
-    rows = []
-    for f in found:
-        name = f"{named(f, names)} {_quantity(f, f.statistic)}"
-        each = [(code(machine(at.session, at.host)), _change(f, at.ratio), str(at.rounds)) for at in f.sessions]
-        rows.append([(name, *cells) for cells in each])
-    title = f"Each machine by itself: {plural(len(found), 'result')}"
-    return tabled(title, "result by machine", ["benchmark", "machine", change, ">rounds"], rows, share)
-
-
-def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
-    """Write the metrics that are shown and not decided as a table."""
-    head = ["benchmark", "metric", reports.titled(reports.confidence(recorded)), "base → head"]
-    title = f"{plural(len(recorded), 'metric')} recorded, not decided"
-    rows = [
-        [(named(each, names), brief(views.metric_name(each.metric), 40), _change(each, each.ratio), _values(each))]
-        for each in recorded
-    ]
-    return tabled(title, "recorded metric", head, rows, share)
-
-
-def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
-    """Write the views that did not decide as a table, with why another one did."""
-    found = [each for each in findings if each.beside]
-    rows = []
-    for f in found:
-        name = f"{named(f, names)}<br>{escape(views.clause(f))}"
-        called = [
-            f"{escape(views.called(each, f))}<br>{escape(numbers.verdict_of(each) + views.broken_limit(each))}"
-            for each in f.beside
-        ]
-        rows.append(
-            [(name, of, _change(each, each.ratio), _values(each)) for of, each in zip(called, f.beside, strict=True)]
-        )
-    title = f"Other views, which did not decide: {plural(len(found), 'benchmark')}"
-    head = ["benchmark", "other view", "change (interval)", "base → head"]
-    return tabled(title, "benchmark with other views", head, rows, share)
-
-
-def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) -> Md:
+def _quantity(case: Finding, statistic: str, *, better: bool = True) -> Md:
     # a tail stands out from the mean of the same metric
     note = "<br>higher is better" if better and case.better == "higher" else ""
-    view = case.view if isinstance(case, Finding) else None
-    if isinstance(case, Finding) and view is not None and view.why != "sharper":
+    view = case.view
+    if view is not None and view.why != "sharper":
         return Md(f"<br>{escape(views.clause(case))}{note}")
     if view is not None or case.metric == ACTIVE or statistic == TYPICAL:
         return Md(f"{unbroken(finding_words.quantity(case))}{note}")
     shown = brief(statistic, 12) if statistic == MEAN else f"**{brief(statistic, 12)}**"
     return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
-
-
-def _change(case: Finding | Recorded, ratio: RatioInterval, column: float | None = None) -> Md:
-    """Write a change with its interval; column: the confidence that its title names."""
-    said = numbers.interval(ratio) if column is None else numbers.interval_in(ratio, column)
-    return Md(numbers.in_points(case, f"{escape(numbers.change(ratio))} ({unbroken(said)})"))
-
-
-def _values(case: Finding | Recorded) -> Md:
-    base, head = numbers.both_values(case)
-    return Md(f"{unbroken(base)} → {unbroken(head)}")
 
 
 def unbroken(text: str) -> Md:

@@ -13,16 +13,18 @@ import numpy as np
 from msgspec import structs
 
 from gate.decide.importance import MOST, plain
-from gate.document.document import Figure
-from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Side, Variance, Verdict
+from gate.document.document import Cell, Column, Facts, Figure, Fold, Part, Row, Statement, Table
+from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Variance, Verdict
 from gate.model.case import CaseId, case_id, shown
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
+from gate.report import parts
 from gate.report.measurements import Material
-from gate.units import format_number, format_share, plural
+from gate.units import format_confidence, format_number, format_share, plural
 from gate.words import bars, notes, numbers, reports, views
 from gate.words import findings as finding_words
 from gate.words.short_names import Names
+from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
@@ -58,6 +60,7 @@ def rows_of(
         what = [] if same or finding.view else [clip(finding_words.quantity(finding), NAME)]
         settings = [names.settings(finding, 2 * NAME)] if finding.factors else []
         loud = finding.view is not None and not (plain(finding) and finding.view.why == "sharper")
+        means = [_means(own, finding) for own in (case.base, case.head)] if case and figures else []
         row = SimpleNamespace(
             id=f"finding-{number}",
             number=number,
@@ -73,13 +76,13 @@ def rows_of(
             minded=len(notes.notes(finding)),
             open=len(found) <= _FEW or not plain(finding),
             used=_used(case, finding) if case is not None else "",
-            means=[_means(own, finding) for own in (case.base, case.head)] if case and figures else [],
             # its pictures, the row that shows those of the same case, or why there are none
             figures=figures,
             elsewhere=elsewhere,
             note=note,
-            command=visible(command_of(finding.benchmark, report.run.commands or {})),
             draws=draws(finding.benchmark, one),
+            parts=_behind(finding, names, command_of(finding.benchmark, report.run.commands or {}), means),
+            whys=[f"why-{n}" for n, why in enumerate(report.explanations, 1) if why.benchmark == finding.benchmark],
         )
         if figures:
             drawn[key] = row
@@ -188,6 +191,51 @@ def _legible(found: _Named) -> _Named:
     return structs.replace(found, **names)
 
 
+def _behind(finding: Finding, names: Names, command: str, means: Sequence[str]) -> list[Part]:
+    """Give its change on each machine, what the views show that did not decide, and all of its numbers."""
+    found: list[Part] = [parts.without_names(parts.machines([finding], names))] if finding.sessions else []
+    if finding.beside:
+        table = parts.without_names(parts.other_views([finding], names))
+        told = Statement("Intervals are without correction for multiple comparisons.")
+        found.append(Fold("Other views", [table, told], label="; ".join(views.others(finding))))
+    facts = [(name, text) for name, text in _numbers(finding, command, means) if text]
+    return [*found, Fold("Numbers", [Facts(facts), levels_of(finding)], label=finding_words.basis(finding))]
+
+
+def _numbers(f: Finding, command: str, means: Sequence[str]) -> list[tuple[str, str]]:
+    like, at = numbers.larger(f), format_confidence(f.ratio.confidence)
+    several = "the ratio and its interval" if f.base.counts.session > 1 else "the ratio's interval"
+    apart = difference(f)
+    floor = f", and a change of more than {numbers.floor(f)}" if known(f.floor) else ""
+    df = f"; {format_number(f.ratio.df, 3)} degrees of freedom" if known(f.ratio.df) else ""
+    alone = f.memory.without if f.memory is not None and f.memory.used else None
+    without = f"; without it {numbers.interval(alone)}" if alone is not None else ""
+    on_each = " on each machine" if f.sessions else ""
+    more = f"about {f.more_builds} more of each{on_each} would decide it, if estimate and noise stay the same"
+    found = []
+    for side, own in (("base", f.base), ("head", f.head)):
+        levels = ((getattr(own.counts, level), level) for level in finding_words.counted_levels(f))
+        counts = ", ".join(plural(count, reports.level_name(level, f.top)) for count, level in levels)
+        interval = numbers.side_interval(own, f.unit, like)
+        found.append((side, f"{numbers.value(own, f.unit, like)}, {interval} ({at}); {counts}"))
+    return [
+        *found,
+        ("change", f"{numbers.change(f.ratio)}, interval: {numbers.interval(f.ratio)}"),
+        ("head − base", ", ".join(apart) + (f" ({several} at base's value)" if len(apart) > 1 else "")),
+        ("confidence", finding_words.basis(f)),
+        ("decided by", finding_words.decided(f)),
+        ("threshold", f"{numbers.threshold(f)}{floor}; {f.better} is better"),
+        ("limit of head", numbers.limit(f) if f.limit is not None else ""),
+        ("p, worse", f"{amounts.format_p(f.p)}; adjusted {amounts.format_p(f.p_adjusted)}"),
+        ("p, better", f"{amounts.format_p(f.p_improvement)}; adjusted {amounts.format_p(f.p_improvement_adjusted)}"),
+        ("method", f"{finding_words.method(f)}{df}"),
+        (f"more {f.top}s", more if f.more_builds is not None else ""),
+        ("memory", f"{f.memory.sentence()}{without}" if f.memory is not None else ""),
+        *((f"{f.top}s of {side}", f"mean of each: {text}") for side, text in zip(SIDES, means, strict=False)),
+        ("command", command),
+    ]
+
+
 def _used(case: Case, finding: Finding) -> str:
     """Say that a finding rests on a part of the builds that were measured; nothing where it rests on all."""
     measured = {side: len(sample.builds) for side, sample in (("base", case.base), ("head", case.head))}
@@ -254,20 +302,26 @@ def sort_key(number: float | None) -> str:
 # --- variance by level, as Kalibera and Jones (2012) have it ----------------------------------------------------------
 
 _LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")
-Cells = list[str]
+_UNITS = ("count", "S²", "T²", "of a value", "of the mean", "relative")
 
 
-def level_rows(finding: Finding) -> dict[Side, list[tuple[Level, Cells | None]]]:
-    """Write count, S2, T2, the shares in the variance of a value and of the mean, and relative spread of each level.
+def levels_of(finding: Finding) -> Table:
+    """Give count, S2, T2, the shares in the variance of a value and of the mean, and relative spread of each level.
 
-    The highest level comes first; None: this side lacks the level.
+    The highest level comes first.
     """
-    variance = finding.variance
-    found: dict[Side, dict[Level, Cells]] = {
-        "base": _of_levels(variance.base, finding.base.counts), "head": _of_levels(variance.head, finding.head.counts),
-    }  # fmt: skip
-    levels = [level for level in _LEVELS if any(level in own for own in found.values())]
-    return {side: [(level, own.get(level)) for level in levels] for side, own in found.items()} if levels else {}
+    sides = (("base", finding.variance.base, finding.base), ("head", finding.variance.head, finding.head))
+    found = {side: _of_levels(variances, own.counts) for side, variances, own in sides}
+    missing = ["not measured", *[""] * (len(_UNITS) - 1)]
+    rows = [
+        Row([Cell(f"{side}, {reports.level_name(level, finding.top)}"), *map(Cell, own.get(level, missing))])
+        for side, own in found.items()
+        for level in _LEVELS
+        if any(level in each for each in found.values())
+    ]
+    unit = f", in {clip(visible(finding.unit), NAME)} squared" if finding.unit else ""
+    head = [Column("level"), *(Column(title, right=True) for title in _UNITS)]
+    return Table(f"Variance by level{unit}", "", head, rows)
 
 
 def _shares(variances: Sequence[Variance], counts: LevelCounts | None = None) -> dict[Level, float]:
@@ -288,7 +342,7 @@ def _shares(variances: Sequence[Variance], counts: LevelCounts | None = None) ->
     return {level: size / total for level, size in sizes.items()}
 
 
-def _of_levels(variances: Sequence[Variance], counts: LevelCounts) -> dict[Level, Cells]:
+def _of_levels(variances: Sequence[Variance], counts: LevelCounts) -> dict[Level, list[str]]:
     of_value, of_mean = _shares(variances), _shares(variances, counts)
     return {
         item.level: [

@@ -77,5 +77,6 @@ def test_markdown_begins_with_a_heading_and_folds() -> None:
 def test_a_page_has_a_contents_and_all_of_it() -> None:
     page = html.render(DOCUMENT)
     for part in ('<a href="#why">', '<a href="#data">', "verdict regression", "How to read this", "read it so",
-                 "<summary><bdi>folded</bdi></summary>", "hidden", "<code>cc a.c</code>"):  # fmt: skip
+                 "<summary><bdi>folded</bdi></summary>", "hidden", "<code>cc a.c</code>",
+                 "a = 1\nb = 2</pre>"):  # fmt: skip
         assert part in page

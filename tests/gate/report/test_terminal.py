@@ -26,7 +26,7 @@ def test_only_commands_to_copy_are_wider_than_the_terminal(name: str) -> None:
     report = examples.ALL[name]()
     for width in (40, 60, 80, 100, 140, 200):
         lines = terminal.render(report, width=width).splitlines()
-        wide = [line for line in lines if columns(line) > width and not line.startswith(("      ", "next      `"))]
+        wide = [line for line in lines if columns(line) > width and not line.startswith(("    ", "next      `"))]
         assert wide == [], width
 
 
@@ -76,7 +76,7 @@ def test_all_is_said_on_demand_and_no_footnote_repeats_a_sentence() -> None:
     short, full = (terminal.render(examples.regression(), width=140, every=every) for every in (False, True))
     for said in (
         "the interval is too wide: the change may exceed the threshold of 3%",
-        "overall, time: +0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric mean",
+        "overall, time  +0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric mean",
     ):
         assert said not in short and said in full
     confidence = "at 99.96% confidence, after correction for 5 comparisons and interim checks"
@@ -96,7 +96,7 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict, left: str) -> N
     assert len(out.splitlines()) < 220
     assert "\nmore      report.html, with 495 more warnings\n" in out
     # fifty are listed: three are told of in sentences, forty have notes
-    assert "7 more notes are left out." in out
+    assert "7 more notes are in report.html." in out
     assert f"Without a row: 450 {left}." in " ".join(out.split())
     full = terminal.render(report, width=140, every=True)
     assert "more notes" not in full
@@ -124,7 +124,7 @@ def test_of_many_findings_the_machines_of_those_are_shown_that_need_a_look() -> 
     start = lines.index("each machine by itself")
     assert lines[start + 2].split()[0] == "differs"
     assert sum("session 1 (ci-arm-1)" in line for line in lines[start:]) == 5
-    assert "  and 4 more results" in lines
+    assert "12 more rows are in report.html." in lines
     whole = terminal.render(report, every=True)
     assert whole.count("session 1 (ci-arm-1)") == 9
-    assert "more results are" not in whole
+    assert "more rows are" not in whole

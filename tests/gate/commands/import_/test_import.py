@@ -187,7 +187,7 @@ def test_the_commands_of_one_file_have_a_way_to_be_compared(tmp_path: Path, monk
     Path("both.csv").write_text(rows, encoding="utf-8")
     text = " ".join(run("decide", "both.csv")[1].split())
     assert f"`{command.replace('json', 'csv')}` compares the benchmarks of one file" in text
-    assert "new in head, not compared: a, b" in text
+    assert "a, b: in head alone, not compared" in text
     # one benchmark cannot be compared with itself
     export(Path("one.json"), {"a": [0.1, 0.2]})
     assert "perfgate compare" not in run("decide", "one.json")[1]

@@ -19,7 +19,7 @@ from gate.report import terminal
 from gate.report.formats import markdown
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.findings import command_of, draws, forest_of, level_rows
+from gate.report.page.findings import command_of, draws, forest_of, levels_of
 from gate.report.page.html import again_of, page_of
 from tests.gate.report import examples
 
@@ -125,12 +125,12 @@ def test_the_command_of_a_suite_stands_for_its_benchmarks() -> None:
 
 
 def test_the_levels_say_their_shares_in_a_value_and_in_the_mean() -> None:
-    rows = level_rows(examples.finding())["base"]
-    assert [level for level, _ in rows] == ["build", "execution", "iteration"]
+    rows = [[cell.text for cell in row.cells] for row in levels_of(examples.finding()).rows]
+    assert [name for name, *_ in rows[:4]] == ["base, build", "base, start", "base, value", "head, build"]
     # 15% and 85% of one value, over 25 executions and 250 iterations
-    assert [cells and cells[3:5] for _, cells in rows] == [["0%", "0%"], ["15%", "64%"], ["85%", "36%"]]
-    ((_, head),) = level_rows(examples.withheld())["head"]
-    assert head is not None and head[2:5] == ["unknown"] * 3
+    assert [cells[4:6] for cells in rows[:3]] == [["0%", "0%"], ["15%", "64%"], ["85%", "36%"]]
+    *_, head = levels_of(examples.withheld()).rows
+    assert [cell.text for cell in head.cells[3:6]] == ["unknown"] * 3
 
 
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
@@ -154,19 +154,24 @@ def test_odd_settings_of_a_report_do_no_harm() -> None:
     for settings in odd:
         facts = examples.run_facts(settings=settings)
         page = page_of(replace(examples.passing(), run=facts), Material())
-        assert {fact.name for fact in page.plan} <= {"measured", "chosen", "env"}
+        (plan,) = (fold.parts[0] for fold in page.behind if fold.id == "plan")
+        assert {name for name, _ in plan.rows} <= {"measured", "chosen", "env"}
 
 
 def test_machines_stand_in_a_table_of_their_own() -> None:
     page = html.render(examples.machines())
-    rows = re.findall(r"<bdi>(session [^<]*)</bdi></th>(.*?)</tr>", page)
-    assert [name for name, _ in rows[:3]] == ["session 0 (ci-amd-1)", "session 1 (ci-arm-1)", "session 2"]
-    cells = [re.findall(r">([^<]*)</td>", row) for _, row in rows]
+    rows = re.findall(r"<bdi>(.{0,30}session .*?)</bdi></th>(.*?)</tr>", page)
+    assert [re.sub("<.*?>", "", name) for name, _ in rows[:3]] == [
+        "session 0 (ci-amd-1)",
+        "session 1 (ci-arm-1)",
+        "session 2",
+    ]
+    cells = [re.findall(r"<bdi>([^<]*)</bdi></td>", row) for _, row in rows]
     # one has too few rounds for an interval
-    assert (cells[0], cells[4]) == (["+12.0%", "+9.0% to +15.0%", "5"], ["+20.0%", "no interval", "2"])
+    assert (cells[0], cells[4]) == (["+12.0% (+9.0% to +15.0%)", "5"], ["+20.0% (no interval)", "2"])
     # their ratio is no quotient of the means of sides, so the difference is that of the ratio, at base's value:
     # 24% of 101.5 ms, and 22% to 26% of it; the means of sides are 24.4 ms apart
-    found = re.search(r"<dt>head − base</dt><dd>([^<]*)<span", page)
+    found = re.search(r"head − base</bdi></dt><dd><bdi>([^<(]*)\(", page)
     assert found is not None and found[1].strip() == "+24.36 ms, +22.33 ms to +26.39 ms"
     assert "Each machine by itself" not in html.render(examples.regression())
 
@@ -185,13 +190,13 @@ METHODS = [
 def test_the_method_of_an_interval_is_said_in_words(statistic: str, method: str, said: str) -> None:
     found = examples.regressed(statistic=statistic)
     source = html.render(report([replace(found, ratio=replace(found.ratio, method=method))]))
-    assert said in source[source.index("<dt>method</dt>") :]
+    assert said in source[source.index("<dt><bdi>method</bdi></dt>") :]
 
 
 def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
     own = case("one", base=replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
     page = html.render(report([examples.regressed("one")]), Material(cases=[own]))
-    assert "<dt>builds of base</dt><dd>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</dd>" in page
+    assert "builds of base</bdi></dt><dd><bdi>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</bdi>" in page
 
 
 # --- the commands that make it again ---------------------------------------------------------------------------------
