@@ -100,11 +100,7 @@ def part_warnings(plan: Plan) -> list[AnyWarning]:
 
 
 def refuse_other_part(past: Run, now: Run, folder: object) -> None:
-    """Refuse to go on with the run of another shard or session.
-
-    Raises:
-        UserError: naming both.
-    """
+    """Refuse to go on with the run of another shard or session. Raises: UserError: naming both."""
     named = []
     for run in (past, now):
         session = "" if run.sessions is None else f"session {run.session} of {run.sessions}"

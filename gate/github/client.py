@@ -258,11 +258,7 @@ def token_of(environment: Mapping[str, str]) -> str | None:
 
 
 def forge_of(event: Event, environment: Mapping[str, str]) -> Forge:
-    """Return the event's forge.
-
-    Raises:
-        Problem: this step has no token, or the forge has no address.
-    """
+    """Return the event's forge. Raises: Problem: this step has no token, or the forge has no address."""
     token = token_of(environment)
     if token is None:
         raise Problem("this step has no token: GITHUB_TOKEN is not set (the action's input token)")

@@ -190,11 +190,7 @@ class Transport:
         return self.decode(task, self.call(task, method, path, body=body, repeatable=repeatable), shape, written=True)
 
     def viewer(self, task: Task) -> str:
-        """Ask GraphQL whose token it is.
-
-        Raises:
-            Problem: as of `get`; an API may be without GraphQL.
-        """
+        """Ask GraphQL whose token it is. Raises: Problem: as of `get`; an API may be without GraphQL."""
         # of github.com /graphql; of an Enterprise Server /api/graphql beside /api/v3
         address = f"{self.api_url.removesuffix('/v3')}/graphql"
         answer = self.call(task, "POST", address, body={"query": "query { viewer { login } }"}, repeatable=True)

@@ -80,11 +80,7 @@ class Digits(float):
     step: float
 
     def __new__(cls, text: str | bytes) -> Digits:
-        """Read a number.
-
-        Raises:
-            ValueError: it is none.
-        """
+        """Read a number. Raises: ValueError: it is none."""
         return cls._of(float(text), _step_of(text.decode("ascii", "replace") if isinstance(text, bytes) else text))
 
     @classmethod

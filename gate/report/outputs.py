@@ -69,11 +69,7 @@ def require_writable(options: OutputOptions) -> None:
 
 
 def write_asked(decided: Subject, options: OutputOptions) -> None:
-    """Write the files that were asked for.
-
-    Raises:
-        UserError: one cannot be written.
-    """
+    """Write the files that were asked for. Raises: UserError: one cannot be written."""
     for name, target in options.files.items():
         if target != "-":
             write(Path(target), rendered(decided, name))

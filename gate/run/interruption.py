@@ -131,11 +131,7 @@ class Folder:
         return self.known
 
     def make(self, settled: Path) -> None:
-        """Make the folder that was settled.
-
-        Raises:
-            UserError: it cannot be made.
-        """
+        """Make the folder that was settled. Raises: UserError: it cannot be made."""
         for place in outputs_in(settled):
             refuse_tracked(place)
         own = self._given is None

@@ -125,11 +125,7 @@ class Measuring:
         return prepare(project, self._options, self.settle(project), early=early)
 
     def begin(self, job: Job, lines: Iterable[str]) -> None:
-        """Make the folder of the run, and say what will be measured.
-
-        Raises:
-            UserError: it cannot be made.
-        """
+        """Make the folder of the run, and say what will be measured. Raises: UserError: it cannot be made."""
         self._folder.make(job.out)
         self._say(*lines)
 

@@ -111,11 +111,7 @@ def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
 
 
 def require_measuring() -> None:
-    """Refuse a platform that perfgate cannot measure on.
-
-    Raises:
-        UserError: it cannot, and what to do.
-    """
+    """Refuse a platform that perfgate cannot measure on. Raises: UserError: it cannot, and what to do."""
     why = unsupported_platform()
     if why is not None:
         raise UserError(why)

@@ -118,11 +118,7 @@ def encode(record: HistoryRecord) -> bytes:
 
 
 def decode(data: bytes) -> HistoryRecord:
-    """Read a record.
-
-    Raises:
-        RecordError: it is damaged, or of a newer schema.
-    """
+    """Read a record. Raises: RecordError: it is damaged, or of a newer schema."""
     return decode_as(data, HistoryRecord, HISTORY_SCHEMA)
 
 
@@ -224,11 +220,7 @@ class FolderStore:
         return str(self._folder)
 
     def read(self) -> StoreReading:
-        """Read all records, the oldest commit first.
-
-        Raises:
-            UserError: there is no such folder.
-        """
+        """Read all records, the oldest commit first. Raises: UserError: there is no such folder."""
         if not self._folder.is_dir():
             raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --history DIR` makes one")
         files, problems = list[tuple[str, bytes]](), list[str]()
@@ -241,11 +233,7 @@ class FolderStore:
         return msgspec.structs.replace(found, problems=[*problems, *found.problems])
 
     def add(self, record: HistoryRecord) -> Added:
-        """Add a record.
-
-        Raises:
-            UserError: it holds other measurements of the same run, or cannot be written.
-        """
+        """Add a record. Raises: UserError: it holds other measurements of the same run, or cannot be written."""
         place = self._folder / name_of(record)
         try:
             known = not write_new(place, encode(record))

@@ -124,11 +124,7 @@ class RefStore:
         return Added(known, len(kept), self._remote)
 
     def _known(self, records: Records, name: str, record: HistoryRecord) -> bool:
-        """Return whether a record is among others already.
-
-        Raises:
-            UserError: of other measurements.
-        """
+        """Return whether a record is among others already. Raises: UserError: of other measurements."""
         if name not in records:
             return False
         [(_, data)] = self._blobs({name: records[name]})
@@ -223,11 +219,7 @@ class RefStore:
     # --- commits ------------------------------------------------------------------------------------------------------
 
     def _records(self, commit: str) -> Records:
-        """List the records of a commit.
-
-        Raises:
-            UserError: it holds something else.
-        """
+        """List the records of a commit. Raises: UserError: it holds something else."""
         found: Records = {}
         for line in self._run("ls-tree", "-r", "-z", commit).split(b"\0"):
             about, _, path = line.partition(b"\t")

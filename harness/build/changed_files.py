@@ -40,11 +40,7 @@ class ProjectPlace(NamedTuple):
     standing: Path
 
     def open(self, path: str) -> int:
-        """Open a file or directory of the project, through no link out of the tree.
-
-        Raises:
-            OSError: that cannot be.
-        """
+        """Open a file or directory of the project, through no link out of the tree. Raises: OSError: that cannot be."""
         return open_beneath(self.tree, self.prefix / path, self.standing)
 
 

@@ -51,11 +51,7 @@ class Go(SuiteInstrument):
         return self._read(call, failed=False)
 
     def rest(self, call: Call) -> Suite:
-        """Read what did not fail, of one package or of several.
-
-        Raises:
-            OutputError: it is cut short.
-        """
+        """Read what did not fail, of one package or of several. Raises: OutputError: it is cut short."""
         return self._read(call, failed=True)
 
     def _read(self, call: Call, *, failed: bool) -> Suite:

@@ -24,11 +24,7 @@ class Pyperf(SuiteInstrument):
         return ("--processes=1", f"--values={call.values}", "--warmups=0", "--copy-env", f"--output={call.output}")
 
     def read(self, call: Call) -> Suite:
-        """Read the file of --output.
-
-        Raises:
-            OutputError: there is none, or it is not as expected.
-        """
+        """Read the file of --output. Raises: OutputError: there is none, or it is not as expected."""
         data = read_values(call.output, call.limit)
         if data:
             return suite(pyperf, data)

@@ -200,11 +200,7 @@ def launched(launch: Launch, timeout: float) -> Command:
 
 
 def _read(path: Path) -> _Result:
-    """Read the launcher's result.
-
-    Raises:
-        OutputError: there is none.
-    """
+    """Read the launcher's result. Raises: OutputError: there is none."""
     try:
         return msgspec.json.decode(read_regular(path, _MAX_RESULT) or b"", type=_Result)
     except msgspec.DecodeError:

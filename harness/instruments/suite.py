@@ -70,11 +70,7 @@ class SuiteInstrument:
         raise NotImplementedError
 
     def read(self, call: Call) -> Suite:
-        """Read what the tool wrote.
-
-        Raises:
-            OutputError: it gives no usable values.
-        """
+        """Read what the tool wrote. Raises: OutputError: it gives no usable values."""
         data = read_values(call.output, call.limit)
         if not data:
             raise EmptyError(self.nothing)

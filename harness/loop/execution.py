@@ -433,11 +433,7 @@ class Scratch:
         self._directory: Path | None = None
 
     def fresh(self) -> Path:
-        """Return the empty directory under a new name.
-
-        Raises:
-            OSError: it cannot be made.
-        """
+        """Return the empty directory under a new name. Raises: OSError: it cannot be made."""
         path = self._parent / secrets.token_hex(6)
         if self._directory is not None and _emptied(self._directory):
             self._directory.rename(path)

@@ -71,11 +71,7 @@ class Budget:
         return self.clock() - self._began
 
     def require(self) -> None:
-        """Raise if nothing is left.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-        """
+        """Raise if nothing is left. Raises: BudgetEndedError: the budget has ended."""
         if self.left <= 0:
             raise BudgetEndedError
 
@@ -125,11 +121,7 @@ class BoundedExecutor:
         return outcome
 
     def start(self, command: Command, log: Path) -> Background:
-        """Start a process in the background.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-        """
+        """Start a process in the background. Raises: BudgetEndedError: the budget has ended."""
         self._budget.require()
         return self._executor.start(command, log)
 

@@ -138,11 +138,7 @@ class Forked:
         return self._reaped(os.WNOHANG)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended.
-
-        Raises:
-            subprocess.TimeoutExpired: it has not.
-        """
+        """Wait until it has ended. Raises: subprocess.TimeoutExpired: it has not."""
         if timeout is None:
             return self._reaped(0) or 0
         deadline = time.monotonic() + timeout

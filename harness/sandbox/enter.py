@@ -106,11 +106,7 @@ def join(room: int, kinds: int) -> None:
 
 
 def hide() -> None:
-    """Let nobody who is not root read or change the memory of this process.
-
-    Raises:
-        OSError: the system refuses it.
-    """
+    """Let nobody who is not root read or change the memory of this process. Raises: OSError: the system refuses it."""
     prctl = _PRCTL.get(posix.uname().machine)
     if prctl is not None:
         _do("dumpable", _call()(prctl, _DUMPABLE, 0, 0, 0, 0))

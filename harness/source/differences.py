@@ -54,11 +54,7 @@ class FileFacts:
         self._known: dict[tuple[int, ...], str] = {}
 
     def of(self, path: str, found: os.stat_result, owner: tuple[int, int]) -> FileFact:
-        """Look at a file; found: by lstat(2). owner: of the tree.
-
-        Raises:
-            TimeoutError: it takes too long.
-        """
+        """Look at a file; found: by lstat(2). owner: of the tree. Raises: TimeoutError: it takes too long."""
         mode, rest, content = found.st_mode, list[str](), ""
         if sys.platform == "linux":
             with suppress(OSError):  # the file system has none
@@ -122,11 +118,7 @@ def listing(directory: str) -> list[tuple[str, int]]:
 
 
 def differences(trees: Mapping[Side, Path], facts: FileFacts | None = None) -> Differences:
-    """Compare the trees of base and head.
-
-    Raises:
-        OSError: a file cannot be read, or all of it takes too long.
-    """
+    """Compare the trees of base and head. Raises: OSError: a file cannot be read, or all of it takes too long."""
     known = facts or FileFacts()
     found = {side: _looked_at(trees[side], known) for side in SIDES}
     (base, base_lists), (head, head_lists) = found.values()

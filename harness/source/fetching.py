@@ -140,11 +140,7 @@ class Clone:
         return self.find(revision)
 
     def bring_files(self, *revisions: str) -> None:
-        """Fetch what a partial clone lacks of the files of commits.
-
-        Raises:
-            FetchError: they cannot be had.
-        """
+        """Fetch what a partial clone lacks of the files of commits. Raises: FetchError: they cannot be had."""
         if self.git.maybe("config", "--get-regexp", r"^remote\..*\.promisor$") is None:
             return
         for _ in range(_DEEPEST):  # a folder may be missing before what is in it is known

@@ -140,11 +140,7 @@ class Git:
         return answer
 
     def run(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> bytes:
-        """Run git and give its standard output.
-
-        Raises:
-            SourceError: git failed; the message holds its reason.
-        """
+        """Run git and give its standard output. Raises: SourceError: git failed; the message holds its reason."""
         answer = self.attempt(*arguments, stdin=stdin, config=config)
         if answer.status != 0:
             raise SourceError(f"git {arguments[0]} failed in {self.directory}: {answer.reason}")

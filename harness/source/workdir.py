@@ -47,11 +47,7 @@ class WorkDirectory:
 
     @property
     def path(self) -> Path:
-        """The directory.
-
-        Raises:
-            SourceError: it cannot be made, or TMPDIR lies inside the checkout.
-        """
+        """The directory. Raises: SourceError: it cannot be made, or TMPDIR lies inside the checkout."""
         return self._directory or self._make()
 
     def remove_leftovers(self) -> None:

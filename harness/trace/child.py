@@ -128,11 +128,7 @@ class _Tracer:
         self._info = ctypes.create_string_buffer(_INFO.size)
 
     def seize(self, pid: int) -> None:
-        """Begin with a process, which stops.
-
-        Raises:
-            OSError: it cannot be traced.
-        """
+        """Begin with a process, which stops. Raises: OSError: it cannot be traced."""
         for request, data in ((_SEIZE, _OPTIONS), (_INTERRUPT, 0)):
             if self._call(request, pid, None, data) < 0:
                 raise OSError(ctypes.get_errno(), "ptrace")

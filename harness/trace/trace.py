@@ -242,11 +242,7 @@ class TracedExecutor:
         return self._executor.run(self._trace.wrap(command), complaint)
 
     def start(self, command: Command, log: Path) -> Background:
-        """Start a process in the background.
-
-        Raises:
-            StartError: it cannot be started.
-        """
+        """Start a process in the background. Raises: StartError: it cannot be started."""
         return self._executor.start(self._trace.wrap(command), log)
 
 

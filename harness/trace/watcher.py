@@ -83,11 +83,7 @@ class Sockets:
         self._inodes: set[str] = set()
 
     def takes(self, caller: Caller, fd: int) -> None:
-        """Note that a socket listens, or gets an address.
-
-        Raises:
-            OSError: it is not open.
-        """
+        """Note that a socket listens, or gets an address. Raises: OSError: it is not open."""
         self._inodes.add(caller.open_on(fd))
 
     def named(self, caller: Caller, name: str) -> None:
@@ -135,11 +131,7 @@ class Sockets:
 
 
 def read_address(raw: bytes) -> Address | None:
-    """Read a struct sockaddr; None: it leads to nobody.
-
-    Raises:
-        struct.error: it is too short.
-    """
+    """Read a struct sockaddr; None: it leads to nobody. Raises: struct.error: it is too short."""
     (family,) = struct.unpack_from("=H", raw)
     if family == socket.AF_UNIX:
         path = raw[2:]
@@ -355,11 +347,7 @@ class Caller:
         self.root = f"/proc/{pid}/root" if apart else ""
 
     def memory(self, address: int, size: int) -> bytes:
-        """Read its memory: at most so much.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """Read its memory: at most so much. Raises: OSError: it cannot be read."""
         fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY)
         try:
             return os.pread(fd, size, address)
@@ -399,19 +387,11 @@ class Caller:
         return f"{self.open_on(directory)}/{path}"
 
     def open_on(self, fd: int) -> str:
-        """Give what a descriptor is open on.
-
-        Raises:
-            OSError: it is not open.
-        """
+        """Give what a descriptor is open on. Raises: OSError: it is not open."""
         return os.readlink(f"/proc/{self.pid}/fd/{signed(fd)}")  # noqa: PTH115
 
     def leader(self) -> int:
-        """Give the process of which this is a thread.
-
-        Raises:
-            OSError: it has ended.
-        """
+        """Give the process of which this is a thread. Raises: OSError: it has ended."""
         with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
             return next((int(line.split()[1]) for line in file if line.startswith("Tgid:")), self.pid)
 

@@ -65,11 +65,7 @@ class Former:
 
 
 def read_former(file: Path) -> Former:
-    """Read a file of another gate.
-
-    Raises:
-        UserError: it cannot be read, or is of no gate that is known.
-    """
+    """Read a file of another gate. Raises: UserError: it cannot be read, or is of no gate that is known."""
     try:
         text = text_of(file).replace("\\\n", " ")
     except (OSError, ValueError) as error:

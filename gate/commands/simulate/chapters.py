@@ -43,11 +43,7 @@ WIDTH = 100
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Simulate, and print the tables.
-
-    Raises:
-        UserError: files without a case that has two builds a side.
-    """
+    """Simulate, and print the tables. Raises: UserError: files without a case that has two builds a side."""
     components = of_runs(options.runs, err) if options.runs else TABLE_VII
     setting = Scenario(
         components=components, paper=components == TABLE_VII, builds=tuple(sorted(set(options.builds))),

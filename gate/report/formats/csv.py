@@ -23,11 +23,7 @@ _QUOTED = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 def render(subject: Subject, links: Links) -> str:  # noqa: ARG001  # of the Protocol
-    """Write the measurements.
-
-    Raises:
-        UserError: only a report is here.
-    """
+    """Write the measurements. Raises: UserError: only a report is here."""
     executions = material_of(subject).executions
     if not executions and subject.report.findings:
         raise UserError("csv is of the measurements, and only report.json is here: name measurements.jsonl too")
