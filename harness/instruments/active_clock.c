@@ -76,6 +76,8 @@ static int64_t look(int64_t *asked) {
 
 __attribute__((constructor)) static void begin(void) {
     if (!system_clock) find(&system_clock, "clock_gettime");
+    /* only lines are wanted: the clock is the system's */
+    if ((looking = !getenv("PERFGATE_CLOCK"))) return;
     first = pthread_self();
     for (int i = 0; i < TRIES; i++) waited = look(&read_at);
 }

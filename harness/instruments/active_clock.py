@@ -19,6 +19,8 @@ _SOURCE = Path(__file__).with_suffix(".c")
 _LIBRARY = "active_clock.so"
 _PRELOAD = "LD_PRELOAD"
 _TOLD = "PERFGATE_CLOCK"
+LINES = "PERFGATE_LINES"
+"""Names the file into which what is printed goes line by line."""
 _FILE = "clock"
 """In the scratch directory of an execution: for how long the clocks of its processes stood still."""
 _LONGEST = 1 << 16
@@ -101,6 +103,12 @@ def without(environment: Mapping[str, str]) -> dict[str, str]:
         _, _, rest = result.pop(_PRELOAD, "").partition(":")
         result |= {_PRELOAD: rest} if rest else {}
     return result
+
+
+def silent(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with the system's clock; what is to print line by line, to be ended early, still does."""
+    result = {name: value for name, value in environment.items() if name != _TOLD}
+    return result if LINES in environment else without(environment)
 
 
 def stood_still(scratch: Path) -> float | None:

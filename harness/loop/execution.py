@@ -199,7 +199,7 @@ class Executions:
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
                 # who looks at it would see the clock's own calls
-                environment=active_clock.without(measured.command.environment),
+                environment=active_clock.silent(measured.command.environment),
                 stdout=printed or wanted.output, max_stdout=benchmark.max_output.value,
                 cpus=benchmark.cpus, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip

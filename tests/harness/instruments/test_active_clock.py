@@ -283,3 +283,35 @@ def test_a_program_of_c_prints_line_by_line_where_that_is_asked_for(folder: Path
         with kept.open("wb") as file:
             subprocess.run([tmp_path / "main"], env={**os.environ, **own}, stdout=file, check=False)
         assert kept.read_text() == printed
+        # without its clock, too
+        quiet = active_clock.silent({**os.environ, **own})
+        assert "PERFGATE_CLOCK" not in quiet and ("LD_PRELOAD" in quiet) == ("LD_PRELOAD" in os.environ or bool(asked))
+        (tmp_path / "clock").unlink(missing_ok=True)
+        with kept.open("wb") as file:
+            subprocess.run([tmp_path / "main"], env=quiet, stdout=file, check=False)
+        assert kept.read_text() == printed
+        assert not (tmp_path / "clock").exists()
+
+
+def test_a_program_of_c_that_is_ended_early_is_proved_by_what_is_measured_of_it(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("main.c", '#include <stdio.h>\n#include <unistd.h>\nint main(void) { puts("a: 5 ms"); sleep(60); }\n')
+    project.write(
+        "perfgate.toml",
+        """
+build.command = "cc -o main main.c"
+plan = { builds = 2, budget = "40s" }
+[[benchmark]]
+name = "a"
+instrument = "values"
+format = "printed"
+include = ["a"]
+command = ["./main"]
+""",
+    )
+    project.commit()
+    project.write("README", "more")
+    project.commit()
+    done = project.perfgate("measure", "--base", "HEAD~1")
+    assert done.returncode == 0, done.stderr
+    assert [each["type"] for each in map(json.loads, project.lines()) if each.get("benchmark")] == ["same"]
