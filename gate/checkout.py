@@ -117,8 +117,7 @@ def git_command(
 def run_git(top: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Run git in a directory of the checkout with a top; harness.source.git does more.
 
-    Raises:
-        UserError: git is not on PATH, or passes the .git there over.
+    Raises: UserError: git is not on PATH, or passes the .git there over.
     """
 
     def run(place: Path, words: Sequence[str], **variables: str) -> subprocess.CompletedProcess[bytes]:
@@ -143,8 +142,7 @@ def text_of(file: Path) -> str:
 
     A commit can make it a link to anything: a device, a pipe, a file of the kernel, none of which ever ends.
 
-    Raises:
-        OSError: there is none, it is no regular file, or a link leads out of the checkout.
+    Raises: OSError: there is none, it is no regular file, or a link leads out of the checkout.
     """
     if not os.path.isfile(file):  # noqa: PTH113  # a path may hold what no path can
         raise OSError(errno.EISDIR if os.path.isdir(file) else errno.ENOENT, "no regular file", str(file))  # noqa: PTH112

@@ -127,8 +127,7 @@ class Share(float):
     def parse(cls, raw: object) -> Self:
         """Read "3%", 0.03 or "0.03".
 
-        Raises:
-            ValueError: not a share, or negative.
+        Raises: ValueError: not a share, or negative.
         """
         if isinstance(raw, str):
             value, unit = _split(raw, "a share", '"3%" or 0.03')
@@ -163,8 +162,7 @@ class Duration(float):
     def parse(cls, raw: object) -> Self:
         """Read "15m", "1h30m" or 90.
 
-        Raises:
-            ValueError: not a time span, or not above 0.
+        Raises: ValueError: not a time span, or not above 0.
         """
         if isinstance(raw, str):
             parts = re.findall(r"(\d+(?:\.\d+)?)\s*([a-zµμ]+)\s*", raw.strip())
@@ -209,8 +207,7 @@ class Quantity:
     def parse(cls, raw: object) -> Self:
         """Read "1us", "4 KiB" or 100.
 
-        Raises:
-            ValueError: no number in front, or negative.
+        Raises: ValueError: no number in front, or negative.
         """
         if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
             raise ValueError(f'expected an amount such as "1us", got {raw!r}')

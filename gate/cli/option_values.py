@@ -34,8 +34,7 @@ class Shard:
     def parse(cls, text: str) -> Shard:
         """Read "1/3".
 
-        Raises:
-            ValueError: it is no such thing.
+        Raises: ValueError: it is no such thing.
         """
         found = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3})", text, re.ASCII)
         number, of = (int(found[1]), int(found[2])) if found else (0, 0)

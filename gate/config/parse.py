@@ -48,8 +48,7 @@ def parse(source: ConfigText, *, lenient: bool = False, checked: bool = True) ->
     lenient: ignore unknown keys, for a config that another version of perfgate wrote into a measurements file. checked:
     whether keys may not contradict each other.
 
-    Raises:
-        ConfigError: unknown keys, wrong types or values, or keys that contradict each other: all of them.
+    Raises: ConfigError: unknown keys, wrong types or values, or keys that contradict each other: all of them.
     """
     decoder = _Decoder(lenient=lenient)
     config: Config = decoder.struct(Config, _read_on(source.tables), ())

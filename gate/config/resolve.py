@@ -74,8 +74,7 @@ def resolve(
     base, head: the config text at each side; None where it has none. rules: the side, or a file of rules. config: a
     file that wins over both sides and the rules. sets: KEY=VALUE options, over everything.
 
-    Raises:
-        ConfigError: neither side has a config, or one that is wrong; both sides' files are validated.
+    Raises: ConfigError: neither side has a config, or one that is wrong; both sides' files are validated.
     """
     warnings: list[AnyWarning] = []
     if config is not None:
@@ -160,8 +159,7 @@ def _kept(errors: list[ConfigError], make: Callable[[Any], Any], given: Any) -> 
 def tables_of(sets: Sequence[str]) -> dict[str, Any]:
     """Return the tables that --set options make.
 
-    Raises:
-        ConfigError: not TABLE.KEY=VALUE, or a value that the key does not take, of all that are wrong.
+    Raises: ConfigError: not TABLE.KEY=VALUE, or a value that the key does not take, of all that are wrong.
     """
     tables: dict[str, Any] = {}
     errors: list[ConfigError] = []

@@ -61,8 +61,7 @@ class Detectable(Share):
     def parse(cls, raw: object) -> Self:
         """Read "threshold" or a share.
 
-        Raises:
-            ValueError: neither, or 0.
+        Raises: ValueError: neither, or 0.
         """
         found = cls(0) if raw == "threshold" else super().parse(raw)
         if not found and raw != "threshold":

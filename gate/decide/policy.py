@@ -21,8 +21,7 @@ from gate.writing.phrases import unread
 def policy_of(run: Run | None, options: RulesOptions) -> Policy:
     """Settle the rules for measurements: those that the options name, otherwise those of the run.
 
-    Raises:
-        UserError: rules that cannot be read, or a side that measurements do not hold.
+    Raises: UserError: rules that cannot be read, or a side that measurements do not hold.
     """
     if options.rules in ("base", "head"):
         raise UserError(
@@ -66,8 +65,7 @@ def today() -> datetime.date:
 def read_rules(file: Path, option: str = "rules") -> ConfigText:
     """Read a config file that an option names; a pyproject.toml by its [tool.perfgate].
 
-    Raises:
-        UserError: it cannot be read, or is not TOML.
+    Raises: UserError: it cannot be read, or is not TOML.
     """
     text = _text(file, option)
     if text is None:

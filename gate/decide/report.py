@@ -90,8 +90,7 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions, planning: P
 
     options: what was asked for, for its selection and for what a page says. planning: asked where it is inconclusive.
 
-    Raises:
-        UserError: files that contradict each other, or a selection of nothing.
+    Raises: UserError: files that contradict each other, or a selection of nothing.
     """
     evidence = gather(inputs.records, policy.config, options.benchmarks, policy.measured)
     found = evidence.cases or evidence.identical or evidence.failures or evidence.new

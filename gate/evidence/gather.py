@@ -228,8 +228,7 @@ def _is_selected(record: Record, select: Sequence[str]) -> bool:
 def refuse_duplicates(records: Sequence[Located]) -> None:
     """Refuse the same execution of one metric twice, at the same settings.
 
-    Raises:
-        EvidenceError: it names both lines.
+    Raises: EvidenceError: it names both lines.
     """
     seen: dict[tuple[object, ...], Located] = {}
     for located in records:

@@ -56,8 +56,7 @@ class Inputs(msgspec.Struct, frozen=True):
 def refuse_unusable(record: Record, path: str, number: int) -> None:
     """Refuse a record that nothing can be computed with; where it stands.
 
-    Raises:
-        RecordError: it holds a value too large or too small, or names what is not there.
+    Raises: RecordError: it holds a value too large or too small, or names what is not there.
     """
     if isinstance(record, Profile) and any(i >= len(record.frames) for stack in record.stacks for i in stack.frames):
         raise RecordError(path, number, f"a stack names a frame beyond the {len(record.frames)} of its profile")

@@ -131,8 +131,7 @@ class Appender:
     def __call__(self, *records: Record) -> None:
         """Append records; a write or flush that fails is taken back.
 
-        Raises:
-            OSError: the disk is full or gone; what was appended before is intact.
+        Raises: OSError: the disk is full or gone; what was appended before is intact.
         """
         if not records:
             return
@@ -177,8 +176,7 @@ class Appender:
     def close(self) -> None:
         """Close the file, when all of it is on disk.
 
-        Raises:
-            OSError: the last write cannot be flushed; it is taken back.
+        Raises: OSError: the last write cannot be flushed; it is taken back.
         """
         try:
             self._flushed()
@@ -223,8 +221,7 @@ def cut_incomplete(path: Path) -> bool:
 def cut_torn(path: Path) -> bool:
     """Cut off a last line that has no newline; return whether there was one.
 
-    Raises:
-        OSError: the file exists and cannot be changed.
+    Raises: OSError: the file exists and cannot be changed.
     """
     try:
         data = path.read_bytes()
@@ -285,8 +282,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
 def _results(path: str) -> list[Named]:
     """Return the result files of other tools that an argument names; [] where it names measurements.
 
-    Raises:
-        UserError: a file that is neither.
+    Raises: UserError: a file that is neither.
     """
     file = Path(path)
     if file.is_dir():

@@ -95,8 +95,7 @@ def config_of(run: Run | None, options: ConfigText | None = None) -> Config | No
 
     options: what is laid over it.
 
-    Raises:
-        ConfigError: a value that cannot be.
+    Raises: ConfigError: a value that cannot be.
     """
     if run is None or run.config is None:
         return None

@@ -21,8 +21,7 @@ def identical(records: Sequence[Located], run: Run | None) -> list[Same]:
     What was measured or failed in any session goes by that. In an A/A run there is no proof: a job that takes one
     commit for both sides would be green for ever.
 
-    Raises:
-        EvidenceError: one session has both a proof and executions of a benchmark.
+    Raises: EvidenceError: one session has both a proof and executions of a benchmark.
     """
     proofs = [located for located in records if isinstance(located.record, Same)]
     if not proofs:

@@ -102,8 +102,7 @@ def profiles(source: Source) -> tuple[str, list[CountedProcess]]:
 def instructions(files: Iterable[bytes]) -> int:
     """Add up the instructions (Ir) of all profiles: one for each process, and for each part between two forks.
 
-    Raises:
-        OutputError: there is no profile, or one is cut off.
+    Raises: OutputError: there is no profile, or one is cut off.
     """
     counts: list[int] = []
     for data in files:

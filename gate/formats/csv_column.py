@@ -150,8 +150,7 @@ class _Table:
     def series(self) -> dict[str, Series]:
         """Return the values of each metric, and the share of the requests that succeeded.
 
-        Raises:
-            OutputError: several metrics of which none is declared; all requests failed.
+        Raises: OutputError: several metrics of which none is declared; all requests failed.
         """
         alone = not self.names_found or (not self.wanted and len(self.names_found) == 1)
         if self.metric is not None and not alone and not self.wanted.keys() & self.names_found.keys():
@@ -203,8 +202,7 @@ _FAILURES = frozenset({"false", "f", "no", "n", "0", "ko", "fail", "failed", "fa
 def _succeeded(cell: str) -> bool | None:
     """Read whether a request succeeded from a word or an HTTP status (below 400); None of a blank cell.
 
-    Raises:
-        OutputError: it is neither.
+    Raises: OutputError: it is neither.
     """
     word = cell.strip().casefold()
     if word in _SUCCESSES:

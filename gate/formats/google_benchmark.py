@@ -179,8 +179,7 @@ def is_sharp(name: str) -> bool:
 def _numbers(row: _Row) -> dict[str, float]:
     """Read the times of a row in seconds, and its counters.
 
-    Raises:
-        OutputError: it reports an error, or one of its times is none.
+    Raises: OutputError: it reports an error, or one of its times is none.
     """
     if row.get("error_occurred"):
         raise OutputError(visible(str(row.get("error_message") or "it reports an error")))

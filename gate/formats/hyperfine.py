@@ -162,8 +162,7 @@ def _aggregates(result: _Result, name: str, labels: dict[str, str], *, without_t
 def runs(data: bytes, *, memory_by_run: bool) -> dict[str, Series]:
     """Read the values of each run of the one command that an execution times.
 
-    Raises:
-        OutputError: not such a file, not exactly one command, or one that failed.
+    Raises: OutputError: not such a file, not exactly one command, or one that failed.
     """
     found = sorted_by_name(results(partial(read, memory_by_run=memory_by_run), data), "hyperfine's JSON holds no run")
     if (count := len(found.benchmarks) + len(found.errors)) != 1:

@@ -159,8 +159,7 @@ def failed(text: str) -> str | None:
 def _forks(metric: _Scores) -> list[list[float]]:
     """Return the values of a metric by fork, as JMH scales them; in mode sample the means of the iterations.
 
-    Raises:
-        OutputError: one is no number, or an iteration has no samples.
+    Raises: OutputError: one is no number, or an iteration has no samples.
     """
     if not metric.rawDataHistogram:
         return [[_number_of(value) for value in fork] for fork in metric.rawData]

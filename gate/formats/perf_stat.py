@@ -39,8 +39,7 @@ class Counted:
 def parse(text: str) -> Counted:
     """Read the output of one `perf stat -x ';'`; rows of one event (kinds of cores) are added up.
 
-    Raises:
-        OutputError: a row is not as expected, or cut off.
+    Raises: OutputError: a row is not as expected, or cut off.
     """
     rows: dict[str, list[tuple[float, float]]] = {}
     absent: dict[str, str] = {}

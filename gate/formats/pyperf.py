@@ -51,8 +51,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield each worker's values of each benchmark, in seconds ("time"), bytes ("memory") or integers ("count").
 
-    Raises:
-        OutputError: not such a file, or of another version.
+    Raises: OutputError: not such a file, or of another version.
     """
     suite = source.document(_Suite, "pyperf's JSON")
     if suite.version != _VERSION:

@@ -153,8 +153,7 @@ class Forge:
     api_url, repository: as read_event has them. token: in no message. timeout: seconds without a byte. patience:
     seconds that all methods together may wait; after them each fails at once.
 
-    Raises:
-        Problem: the token is none. All methods raise it too, and nothing else.
+    Raises: Problem: the token is none. All methods raise it too, and nothing else.
     """
 
     def __init__(self, *, api_url: str, token: str, repository: str, timeout: float = 20, patience: float = 60) -> None:

@@ -49,8 +49,7 @@ def warning_line(message: str, title: str | None = None) -> str:
 def write_outputs(file: Path, outputs: Mapping[str, str]) -> None:
     """Add outputs of the step to GITHUB_OUTPUT; a later value of a name replaces an earlier one.
 
-    Raises:
-        UserError: the file cannot be written.
+    Raises: UserError: the file cannot be written.
     """
     text = ""
     for name, value in outputs.items():
@@ -65,8 +64,7 @@ def write_outputs(file: Path, outputs: Mapping[str, str]) -> None:
 def append_summary(file: Path, text: str) -> bool:
     """Add Markdown to GITHUB_STEP_SUMMARY; False where what stands there already leaves no room for it.
 
-    Raises:
-        UserError: the file cannot be written.
+    Raises: UserError: the file cannot be written.
     """
     try:
         present = file.stat().st_size
@@ -173,8 +171,7 @@ class FileGuard:
 def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read it: no link is followed, and no pipe waited for.
 
-    Raises:
-        OSError: it cannot be opened, or is not a regular file.
+    Raises: OSError: it cannot be opened, or is not a regular file.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -211,8 +208,7 @@ def _kind(path: Path) -> int:
 def remove(path: Path) -> None:
     """Remove whatever lies under a name: a file, a link and not what it leads to, a folder with all that is in it.
 
-    Raises:
-        OSError: it cannot be removed.
+    Raises: OSError: it cannot be removed.
     """
     if not path.is_dir() or path.is_symlink():
         path.unlink(missing_ok=True)
@@ -223,8 +219,7 @@ def remove(path: Path) -> None:
 def put(path: Path, data: bytes) -> None:
     """Make a file hold this and nothing else, whatever was put under its name; nothing planted is followed.
 
-    Raises:
-        OSError: it cannot be written, or holds something else afterwards.
+    Raises: OSError: it cannot be written, or holds something else afterwards.
     """
     # put another file under the name: who holds the old one open writes into nothing
     if path.is_dir() and not path.is_symlink():

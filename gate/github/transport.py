@@ -130,8 +130,7 @@ class Transport:
     def persist(self, task: Task, attempt: Callable[[], T | Trouble], *, repeatable: bool) -> T:
         """Attempt something until it works, is refused, or took too long; repeatable: as of `call`.
 
-        Raises:
-            Problem: what the last attempt said.
+        Raises: Problem: what the last attempt said.
         """
         pause, limited, tries = _FIRST_PAUSE, _LIMITED_PAUSE, 0
         while True:
@@ -184,8 +183,7 @@ class Transport:
     ) -> T:  # fmt: skip
         """Write something; the answer is of a shape. repeatable: as of `call`.
 
-        Raises:
-            Problem: as of `get`; unsure when it may have been written.
+        Raises: Problem: as of `get`; unsure when it may have been written.
         """
         return self.decode(task, self.call(task, method, path, body=body, repeatable=repeatable), shape, written=True)
 
@@ -202,8 +200,7 @@ class Transport:
     def decode(self, task: Task, answer: HttpAnswer, shape: type[T], *, written: bool = False) -> T:
         """Read an answer as a shape; written: the request was carried out.
 
-        Raises:
-            Problem: it is no JSON, or of another shape.
+        Raises: Problem: it is no JSON, or of another shape.
         """
         try:
             return msgspec.json.decode(answer.body, type=shape)

@@ -152,8 +152,7 @@ class _Finding:
 def from_runs(paths: Sequence[str], options: RulesOptions) -> Gathered:
     """Learn from measured runs; each file is a session of its own, so that they may be of other commits.
 
-    Raises:
-        UserError: files that cannot be read, nothing to plan from, or one build a side only.
+    Raises: UserError: files that cannot be read, nothing to plan from, or one build a side only.
     """
     readings = [read_inputs([path]) for path in paths]
     return from_readings(readings, paths, policy_of(run_of(readings[0].records), options), options.benchmarks)

@@ -22,8 +22,7 @@ def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = 
 
     label: what accepts every regression, in words.
 
-    Raises:
-        UserError: files that contradict each other, or rules that cannot be read.
+    Raises: UserError: files that contradict each other, or rules that cannot be read.
     """
     run = run_of(inputs.records)
     return decide_by(inputs, replace(policy_of(run, options), label=label), options, next_plan)

@@ -97,8 +97,7 @@ def advised(gathered: Gathered) -> CheapestPlan | None:
     It is asked of every report that is inconclusive, so it takes no more time than it must: only the findings that are
     hardest to tell have aims, and looks, whose levels take seconds, are not tried. None: no plan does.
 
-    Raises:
-        UserError: as planned.
+    Raises: UserError: as planned.
     """
     hard = [build_variance(k.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
     hardest = sorted(range(len(hard)), key=hard.__getitem__, reverse=True)[:_HARDEST]

@@ -114,8 +114,7 @@ def plain(value: Any) -> Any:
 def read(text: str | bytes) -> Report:
     """Read report.json.
 
-    Raises:
-        ReportError: not JSON, not a report, of another schema, or with a value of the wrong type.
+    Raises: ReportError: not JSON, not a report, of another schema, or with a value of the wrong type.
     """
     try:
         tables = msgspec.json.decode(text)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 def rendered(decided: Subject, form: str) -> str:
     """Render a report in one format of gate/report/formats; text without colour. In a workflow it links the run.
 
-    Raises:
-        UserError: csv without measurements.
+    Raises: UserError: csv without measurements.
     """
     from gate.report.formats import renderer
 
@@ -50,8 +49,7 @@ def targets(options: OutputOptions) -> list[Path]:
 def require_writable(options: OutputOptions) -> None:
     """Refuse outputs that cannot be written, before anything is measured.
 
-    Raises:
-        UserError: a target is a folder, its folder cannot be had, or two formats want standard output.
+    Raises: UserError: a target is a folder, its folder cannot be had, or two formats want standard output.
     """
     on_stdout = [name for name, target in options.files.items() if target == "-"]
     if len(on_stdout) > 1:
@@ -110,8 +108,7 @@ def deliver(
 ) -> None:
     """Write what a command says into the files that were asked for; and print the format that "-" names, else the text.
 
-    Raises:
-        UserError: a file cannot be written.
+    Raises: UserError: a file cannot be written.
     """
     for name, target in files.items():
         if target != "-":
@@ -135,8 +132,7 @@ def filled(folder: Path) -> list[Path]:
 def fill(folder: Path, decided: Subject) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
-    Raises:
-        UserError: a file cannot be written.
+    Raises: UserError: a file cannot be written.
     """
     make_folder(folder)
     for file, form in zip(filled(folder), ("json", "markdown", "html"), strict=True):
@@ -169,8 +165,7 @@ def make_folder(folder: Path, *, own: bool = False) -> None:
 def write(file: Path, text: str) -> None:
     """Write a file whole or not at all, making its folder when that is missing.
 
-    Raises:
-        UserError: it cannot be written.
+    Raises: UserError: it cannot be written.
     """
     refuse_tracked(file.parent)
     beside = file.with_name(f"{_unfinished(file)}{os.getpid()}")
@@ -214,8 +209,7 @@ def refuse_inputs(inputs: Sequence[Path], targets: Sequence[Path]) -> None:
     inputs: as the command line names them: files, folders, which stand for the measurements in them, "-" for standard
     input. targets: files that will be written, "-" for standard output.
 
-    Raises:
-        UserError: naming the target.
+    Raises: UserError: naming the target.
     """
     read = [found for path in inputs for found in _read(str(path))]
     for target in targets:

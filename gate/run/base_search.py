@@ -178,8 +178,7 @@ def tried(made: Workshop) -> tuple[set[str], Failure | None] | None:
 
     Returns those that it runs, and what became of the first that it does not.
 
-    Raises:
-        OSError: perfgate's own files cannot be written.
+    Raises: OSError: perfgate's own files cannot be written.
     """
     repository, revision = made.trees.repository, made.trees.sources.base.revision
     where = str(repository.prefix)

@@ -39,8 +39,7 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
     The rules are those of the default branch's tip, whatever head is: a commit that is not merged yet never loosens
     them. Ends as open_project does.
 
-    Raises:
-        UserError: no repository, no [creep], no such tag or commit, or nothing that both sides measure.
+    Raises: UserError: no repository, no [creep], no such tag or commit, or nothing that both sides measure.
     """
     if options.base is not None:
         raise UserError("does not go with --creep, whose base is the pin: `--set creep.against=REF`", option="base")

@@ -36,8 +36,7 @@ def lacking(
     failure: what became of the first benchmark there. alone: one job measures all, so that it knows that nothing can be
     compared; otherwise base stays what it is. broken: how base is; None: it has no configuration.
 
-    Raises:
-        UserError: base is the pin of a creep check, and runs nothing.
+    Raises: UserError: base is the pin of a creep check, and runs nothing.
     """
     why = NothingToCompare(
         base=project.sources.base.commit.sha, itself=alone, failed=failure.kind if failure else "missing",

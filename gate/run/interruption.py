@@ -172,8 +172,7 @@ def orderly(folder: Folder | None = None) -> Iterator[None]:
 
     folder: of the run; None: nothing is kept.
 
-    Raises:
-        EndedError: with 128 + the signal's number, or 4.
+    Raises: EndedError: with 128 + the signal's number, or 4.
     """
     try:
         with interruptible():

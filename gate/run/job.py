@@ -144,8 +144,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     out: the folder of the run. remembers: whether what is remembered of this host counts. early: whether looks may end
     it before the plan does.
 
-    Raises:
-        UserError: nothing to measure, or a run that cannot be resumed.
+    Raises: UserError: nothing to measure, or a run that cannot be resumed.
     """
     settings = project.settings
     if not any(settings.benchmarks.values()):
@@ -282,8 +281,7 @@ def run_line(
 def _sandboxed(rules: Config, instruments: Instruments) -> Sandboxed:
     """Return what the sandbox will be, and what is measured inside.
 
-    Raises:
-        UserError: it is required, and there is none.
+    Raises: UserError: it is required, and there is none.
     """
     found = examined(rules.plan.sandbox)
     if found.on:

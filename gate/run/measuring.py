@@ -61,8 +61,7 @@ def opened(
     name none. err: takes what is said while it measures. quiet: nothing is said but errors. folder: that of several
     runs; None: one run has it.
 
-    Raises:
-        EndedError: a signal, or the measurements cannot be written; what was written stays.
+    Raises: EndedError: a signal, or the measurements cannot be written; what was written stays.
     """
     folder = folder or Folder(options.out, default, resume=options.resume)
     with orderly(folder), ExitStack() as held:
@@ -108,8 +107,7 @@ class Measuring:
 
         outputs: files that will be written beside the folder. early: whether looks may end it before the plan does.
 
-        Raises:
-            UserError: no project, nothing to measure, or a run that cannot be resumed.
+        Raises: UserError: no project, nothing to measure, or a run that cannot be resumed.
         """
         programs = two_programs(self._options, rules)
         if programs is not None:
@@ -313,8 +311,7 @@ class Measuring:
     def hold(self, job: Job) -> None:
         """Hold the machine until the run is closed; where it is held already, for an earlier job, nothing is done.
 
-        Raises:
-            NotFreeError: another one holds it, and did not give it back in time.
+        Raises: NotFreeError: another one holds it, and did not give it back in time.
         """
         if self._holding:
             return

@@ -100,8 +100,7 @@ def recall_memory(
 
     option: --history. host: the facts of the run line.
 
-    Raises:
-        HistoryError: the history cannot be read.
+    Raises: HistoryError: the history cannot be read.
     """
     history = Sessions(history_path(option, project))
     mine = history.of_host("*", project_name(project.repository))
@@ -253,8 +252,7 @@ def opened(history: str | None, remote: str | None = None) -> RefStore | FolderS
 
     history: of the option. remote: where a record is pushed to.
 
-    Raises:
-        UserError: a ref that cannot be, no repository, or a folder that is to be pushed.
+    Raises: UserError: a ref that cannot be, no repository, or a folder that is to be pushed.
     """
     ref = (
         history
@@ -282,8 +280,7 @@ def opened(history: str | None, remote: str | None = None) -> RefStore | FolderS
 def pushing(git: Git, remote: str, environment: Mapping[str, str]) -> Git:
     """Return git that may push: in a workflow with its token, where it is one of the default branch.
 
-    Raises:
-        UserError: a pull request's workflow, whose commits are not yet the project's.
+    Raises: UserError: a pull request's workflow, whose commits are not yet the project's.
     """
     if environment.get("GITHUB_ACTIONS") != "true":
         return git

@@ -143,8 +143,7 @@ def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:
 
     explains: what regresses is profiled in the end, where the rules want it.
 
-    Raises:
-        SourceError: a shared path cannot be had, which would end the run as well; the rest is printed before it.
+    Raises: SourceError: a shared path cannot be had, which would end the run as well; the rest is printed before it.
     """
     run, rules = job.run, job.project.settings.rules
     lines = [str(job.part)] if job.part else []

@@ -145,8 +145,7 @@ def _profiled(
 def _project_of(run: Run) -> Iterator[Project]:
     """Open the project of a run at the commits that it measured.
 
-    Raises:
-        UserError: they are not here, or head's uncommitted changes are others by now.
+    Raises: UserError: they are not here, or head's uncommitted changes are others by now.
     """
     assert run.base is not None and run.head is not None  # noqa: PT018, S101  # for types
     whose = run.whose

@@ -36,8 +36,7 @@ _NOBODY = {f"GIT_{who}_{what}": "perfgate" for who in ("AUTHOR", "COMMITTER") fo
 def two_programs(options: MeasureOptions, rules: RulesOptions) -> ConfigText | None:
     """Return the config where it compares two given programs: that of the options, or the file of this folder.
 
-    Raises:
-        UserError: options that mean commits beside it.
+    Raises: UserError: options that mean commits beside it.
     """
     config = named_config(rules)
     file = Path("perfgate.toml")
@@ -61,8 +60,7 @@ def open_programs(config: ConfigText, options: RulesOptions) -> Iterator[Project
 
     What the harness needs of git is a repository of perfgate's own, with two empty commits.
 
-    Raises:
-        UserError: a config that is wrong, or a folder that cannot be written.
+    Raises: UserError: a config that is wrong, or a folder that cannot be written.
     """
     found = resolve(config, config, rules="head", config=config, sets=options.sets)
     for index, each in enumerate(found.rules.benchmark):

@@ -91,8 +91,7 @@ def open_project(
     outputs: files and folders that perfgate will write; where git does not track them they are no part of head, and
     neither are those of earlier runs.
 
-    Raises:
-        UserError: no repository, nothing to compare, or a config that is wrong.
+    Raises: UserError: no repository, nothing to compare, or a config that is wrong.
     """
     with checkout(here=options.given is not None) as repository:
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
@@ -117,8 +116,7 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
 
     head: a ref; None: the working tree as it is. outputs: as for open_project. Ends as open_project does.
 
-    Raises:
-        UserError: no repository, a head that is not there, or a config that is wrong.
+    Raises: UserError: no repository, a head that is not there, or a config that is wrong.
     """
     with checkout() as repository:
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
@@ -133,8 +131,7 @@ def look_at_project(base: str | None, head: str | None, options: RulesOptions) -
 
     Without a base, where there is nothing to compare yet, HEAD is the base.
 
-    Raises:
-        UserError: as open_project.
+    Raises: UserError: as open_project.
     """
     try:
         with open_project(base, head, options) as project:
@@ -167,8 +164,7 @@ def project_of(
 
     files: whose file each side goes by. given: the rules, where the options do not choose them.
 
-    Raises:
-        UserError: a config that is wrong.
+    Raises: UserError: a config that is wrong.
     """
     # a named file is meant from where the user stands; the project may be a folder above
     config = named_config(options)
@@ -200,8 +196,7 @@ def with_head(project: Project, head: source.SideSource, options: RulesOptions, 
 
     globs: of the benchmarks that are left.
 
-    Raises:
-        UserError: its config is wrong, or names none of those benchmarks.
+    Raises: UserError: its config is wrong, or names none of those benchmarks.
     """
     settings = project.settings
     own = None if named_config(options) else config_at(project.repository, head.revision, "head")
@@ -218,8 +213,7 @@ def with_base(project: Project, base: source.SideSource, how: How) -> Project:
     The other base is built and run as its own config says. Of benchmarks it brings those that base or head has, and
     base keeps those that head lacks, which are missing whatever head is compared with.
 
-    Raises:
-        UserError: its config is wrong, or there is none.
+    Raises: UserError: its config is wrong, or there is none.
     """
     settings, sources = project.settings, project.sources
     if not named_config(project.asked) and config_at(project.repository, base.revision, "base") is None:
@@ -253,8 +247,7 @@ def selected(
 
     where: the globs stand, for the error. option: of the command line that gives them, where one does.
 
-    Raises:
-        ConfigError: one of them matches none.
+    Raises: ConfigError: one of them matches none.
     """
     if not globs:
         return project
@@ -275,8 +268,7 @@ def selected(
 def of_shard(project: Project, shard: Shard) -> Project:
     """Leave a project the benchmarks of one shard, on each side; the rules stay whole, so that shards agree in them.
 
-    Raises:
-        UserError: fewer benchmarks than shards.
+    Raises: UserError: fewer benchmarks than shards.
     """
     settings = project.settings
     names = names_in((b.name for b in settings.rules.benchmark), shard)

@@ -45,8 +45,7 @@ def with_target(environment: Mapping[str, str]) -> dict[str, str]:
 def refuse_default(base: How | None, environment: Mapping[str, str]) -> None:
     """Refuse a base of the default branch where the event is of a pull request, which may go into another one.
 
-    Raises:
-        UserError: the event tells its number alone.
+    Raises: UserError: the event tells its number alone.
     """
     event = _event(environment)
     if event is not None and event.number is not None and (base is None or base.kind not in ("given", "parent")):
@@ -92,8 +91,7 @@ def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
     PERFGATE_FORKS=measure allows a fork's code, as the action's input `forks: measure` does. Where a member asked for
     it, which the action has read, another word allows the event as well.
 
-    Raises:
-        RefusedError: one line that says why, and what is safe instead.
+    Raises: RefusedError: one line that says why, and what is safe instead.
     """
     given = os.environ if environment is None else environment
     if given.get("GITHUB_ACTIONS") != "true":

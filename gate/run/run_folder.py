@@ -90,8 +90,7 @@ def records_of(folder: Path) -> Sequence[Record]:
 def interrupted(folder: Path) -> Run | None:
     """Return the run line of the run in a folder; None where none has begun, so that there is nothing to resume.
 
-    Raises:
-        UserError: the first line is another one.
+    Raises: UserError: the first line is another one.
     """
     file = folder / MEASUREMENTS
     if not file.exists():
@@ -109,8 +108,7 @@ def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) 
 
     free: keys of the rules that may differ.
 
-    Raises:
-        UserError: naming what differs.
+    Raises: UserError: naming what differs.
     """
     differing = []
     for name in SIDES:

@@ -31,8 +31,7 @@ def refuse_unfit(problems: Sequence[str], why: str = "") -> None:
 
     problems: as `problems` names them. why: what they mislead; empty: whatever is measured.
 
-    Raises:
-        UnfitError: there are some; one line that names them.
+    Raises: UnfitError: there are some; one line that names them.
     """
     if problems:
         raise UnfitError(
@@ -46,8 +45,7 @@ def refuse_unfit_for(job: Job) -> None:
 
     Active time leaves out what a program waits for a processor, so a busy host is fit for commands that have it.
 
-    Raises:
-        UnfitError: it is unfit.
+    Raises: UnfitError: it is unfit.
     """
     both = {name for names in job.project.settings.benchmarks.values() for name in names}
     refuse_unfit(problems(waits=bool(both - set(_by_active(job)))))

@@ -74,8 +74,7 @@ class Workshop:
 def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     """Give what builds and executes in trees, within a budget; in the end no process of it is left.
 
-    Raises:
-        OSError: its files cannot be written.
+    Raises: OSError: its files cannot be written.
     """
     settings = job.project.settings
     # in the work directory, which the next run removes should this one be killed

@@ -61,8 +61,7 @@ def type8(values: Array, tau: float) -> float:
     Source: Hyndman and Fan 1996, definition 8: nearly unbiased for the median of the estimate, whatever the
     distribution.
 
-    Raises:
-        ValueError: no values, or tau outside 0 < tau < 1.
+    Raises: ValueError: no values, or tau outside 0 < tau < 1.
     """
     if not len(values) or not 0 < tau < 1:
         raise ValueError(f"a quantile needs values and 0 < tau < 1, not {len(values)} values and tau {tau}")

@@ -38,8 +38,7 @@ def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: PlanLimits) -> 
     A case without aims costs its time and asks for nothing; that is no use where stopping early is allowed, since
     nobody knows when it stops.
 
-    Raises:
-        ValueError: no case has an aim, or one has none and the limits allow to stop early.
+    Raises: ValueError: no case has an aim, or one has none and the limits allow to stop early.
     """
     aimed = [case.aims != () for case in cases]
     if not any(aimed) or (limits.early and not all(aimed)):

@@ -155,8 +155,7 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
 def spending(looks: tuple[int, ...]) -> Spending:
     """Compute the levels of a design with looks after these rounds; about 50 ms, then remembered.
 
-    Raises:
-        ValueError: looks that are not ascending from 1.
+    Raises: ValueError: looks that are not ascending from 1.
     """
     if not looks or looks[0] < 1 or any(a >= b for a, b in pairwise(looks)):
         raise ValueError(f"looks must be ascending rounds from 1, got {looks}")

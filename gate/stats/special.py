@@ -22,8 +22,7 @@ _PACKAGE = "scipy.special"
 def compiled() -> ModuleType:
     """Import the extension module without its package.
 
-    Raises:
-        ImportError: this version of scipy has none, or scipy is not installed.
+    Raises: ImportError: this version of scipy has none, or scipy is not installed.
     """
     spec = find_spec(_PACKAGE)
     if spec is None or _PACKAGE in sys.modules:

@@ -125,8 +125,7 @@ def decode(data: bytes) -> HistoryRecord:
 def decode_as(data: bytes, kind: type[T], newest: int) -> T:
     """Read a file of a history, whose schema is at most the newest.
 
-    Raises:
-        RecordError: it is damaged, or of a newer schema.
+    Raises: RecordError: it is damaged, or of a newer schema.
     """
     if len(data) > LARGEST:
         raise RecordError(f"is larger than {LARGEST >> 20} MB")
@@ -190,8 +189,7 @@ class Added(msgspec.Struct, frozen=True):
 def refuse_other(place: str, data: bytes, record: HistoryRecord, cure: str = "") -> None:
     """Refuse a record whose run is there with other measurements; cure: of a file that is damaged.
 
-    Raises:
-        UserError: it is, or what is there cannot be read.
+    Raises: UserError: it is, or what is there cannot be read.
     """
     try:
         raw = decode(data).raw

@@ -146,8 +146,7 @@ class Sessions:
     def require(self) -> None:
         """Make the folder, private as the XDG base directory specification asks for.
 
-        Raises:
-            HistoryError: it cannot be made or written.
+        Raises: HistoryError: it cannot be made or written.
         """
         with _told(self._folder):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -159,8 +158,7 @@ class Sessions:
 
         Of its kind, project and machine the newest KEPT sessions stay.
 
-        Raises:
-            HistoryError: the file cannot be written.
+        Raises: HistoryError: the file cannot be written.
         """
         self.require()
         place = self._folder / "machines" / _short(session.fingerprint) / _short(session.project) / session.kind
@@ -177,8 +175,7 @@ class Sessions:
     def of_host(self, fingerprint: str, project: str | None = None) -> list[tuple[Session, Learned]]:
         """Return what sessions on machines of one make ("*": all), of one project or of all, learned; the newest first.
 
-        Raises:
-            HistoryError: a file cannot be read.
+        Raises: HistoryError: a file cannot be read.
         """
         machine = fingerprint if fingerprint == "*" else _short(fingerprint)
         where = f"{machine}/{'*' if project is None else _short(project)}"
@@ -189,8 +186,7 @@ class Sessions:
     def nights(self, project: str, fingerprint: str) -> list[CaseNights]:
         """Return the nights of a project on a machine, by case, the oldest first.
 
-        Raises:
-            HistoryError: a file cannot be read.
+        Raises: HistoryError: a file cannot be read.
         """
         cases: dict[CaseId, CaseNights] = {}
         for file in self._read(f"{_short(fingerprint)}/{_short(project)}/night"):

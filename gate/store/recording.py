@@ -84,8 +84,7 @@ def descends(git: Git, commit: str, parent: str) -> bool:
 def commits_of(decided: Decided) -> tuple[str, str]:
     """Return the commits that a run compared, base and head.
 
-    Raises:
-        UserError: it cannot be recorded: it knows none, measured uncommitted changes, or was interrupted.
+    Raises: UserError: it cannot be recorded: it knows none, measured uncommitted changes, or was interrupted.
     """
     run, report, found = decided.evidence.run or Run(), decided.report, list[str]()
     for side, commit in (("base", run.base), ("head", run.head)):

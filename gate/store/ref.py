@@ -93,8 +93,7 @@ class RefStore:
     def read(self) -> StoreReading:
         """Read all records, the oldest commit first.
 
-        Raises:
-            UserError: there is no such ref, or it holds something else.
+        Raises: UserError: there is no such ref, or it holds something else.
         """
         commit, held = self._local()
         if commit is None:

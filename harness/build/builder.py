@@ -66,8 +66,7 @@ class TreeBuilder:
         otherwise. A set-up that failed is not tried again: every later build of that tree fails with it. One that
         changed tracked files of its tree has failed, unless the recipe declares them.
 
-        Raises:
-            SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
+        Raises: SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
         """
         wanted = self._wanted(side, build, seed, factors)
         if wanted in self._ahead:
@@ -279,8 +278,7 @@ class TreeBuilder:
     def taking_turns(self) -> Iterator[Mapping[Side, Standing]]:
         """Have both sides' latest builds ready, so that another process lets them stand by turns.
 
-        Raises:
-            SourceError: a tree cannot be moved.
+        Raises: SourceError: a tree cannot be moved.
         """
         trees, sandbox = self._trees, self._conditions.sandbox
         if not trees.one_path:
@@ -305,8 +303,7 @@ class TreeBuilder:
     def committed(self) -> frozenset[str]:
         """Return the paths in the trees that the commits hold; all else was made there.
 
-        Raises:
-            SourceError: git failed.
+        Raises: SourceError: git failed.
         """
         return self._trees.committed()
 

@@ -100,8 +100,7 @@ def _facts(project: ProjectPlace, path: str) -> dict[str, tuple[int, ...]]:
 def hash_artifacts(project: ProjectPlace, paths: Sequence[str], budget: Budget | None = None) -> dict[str, str]:
     """Hash each path of a project: "sha256:...", of a directory over its files in order.
 
-    Raises:
-        ArtifactError: a path does not exist, leads out of the tree, or cannot be read.
+    Raises: ArtifactError: a path does not exist, leads out of the tree, or cannot be read.
     """
     hashes = {}
     for path in paths:

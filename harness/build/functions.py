@@ -43,8 +43,7 @@ _VERSION = re.compile(r"GNU ld .*?(\d+)\.(\d+)")
 def section_names(path: str) -> list[str]:
     """List the sections of functions that may change places: of an object file, or of an archive's members.
 
-    Raises:
-        OSError, ValueError, struct.error: the file cannot be read, or is not what it seems.
+    Raises: OSError, ValueError, struct.error: the file cannot be read, or is not what it seems.
     """
     found: list[str] = []
     with open(path, "rb") as file:

@@ -28,8 +28,7 @@ BESIDES_NEXT = ("-Map", "--Map", "--dependency-file", "-dependency-file")
 def expanded(arguments: Sequence[str], depth: int = 8) -> list[str]:
     """Replace @FILE by what the file holds; one that cannot be read stays, as with ld.
 
-    Raises:
-        ValueError: files that name each other without end.
+    Raises: ValueError: files that name each other without end.
     """
     if depth == 0:
         raise ValueError("response files nest too deeply")

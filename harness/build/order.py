@@ -39,8 +39,7 @@ def is_relocatable(head: bytes) -> bool:
 def sections(file: BinaryIO, start: int) -> tuple[list[tuple[int, ...]], bytes]:
     """Give the section headers of the object at an offset, and the table of their names; of no ELF, none.
 
-    Raises:
-        OSError, ValueError, IndexError, OverflowError, struct.error: it is not what it seems.
+    Raises: OSError, ValueError, IndexError, OverflowError, struct.error: it is not what it seems.
     """
     file.seek(start)
     head = file.read(64)
@@ -62,8 +61,7 @@ def sections(file: BinaryIO, start: int) -> tuple[list[tuple[int, ...]], bytes]:
 def symbols(file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
     """Give the global symbols of the object at an offset: name, and NEEDED, EQUIVALENT or OWN. Weak needs are none.
 
-    Raises:
-        As sections does.
+    Raises: As sections does.
     """
     found, _ = sections(file, start)
     table = next((section for section in found if section[TYPE] == _SYMBOLS), None)

@@ -112,8 +112,7 @@ def make_shims(
     grows by 56 bytes moves those after it, and where they begin within a line changes how fast they are. clock: whether
     benchmarks of go shall tell their CPU time.
 
-    Raises:
-        OSError: they cannot be written.
+    Raises: OSError: they cannot be written.
     """
     directory.mkdir()
     if os.pathsep in str(directory):

@@ -110,8 +110,7 @@ def end(link: Link, ordered: str) -> None:
 def read(recording: str) -> list[Link]:
     """Give the links of a recording in the order in which they began.
 
-    Raises:
-        OSError, ValueError, EOFError, TypeError: it cannot be read.
+    Raises: OSError, ValueError, EOFError, TypeError: it cannot be read.
     """
     found = []
     for name in sorted(os.listdir(recording)):

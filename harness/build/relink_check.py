@@ -33,8 +33,7 @@ _UNREAD = (".git", ".github")
 def check(recording: Path, root: Path, seed: int, artifacts: Sequence[str]) -> tuple[Plan, str]:
     """Link again with the build's own seed; return what is to be linked for other seeds, and what that orders.
 
-    Raises:
-        NotSoundError: later builds must be full ones.
+    Raises: NotSoundError: later builds must be full ones.
     """
     began = (recording / "began").stat().st_ctime_ns
     made = dict(_made(root, began))

@@ -138,8 +138,7 @@ def answer(recording: Path, kind: str, said: str) -> None:
 def run(recording: Path, root: Path, seed: int) -> None:
     """Link all again with a seed and put the results into the tree.
 
-    Raises:
-        NotSoundError: a link failed; nothing was put.
+    Raises: NotSoundError: a link failed; nothing was put.
     """
     values: Any = marshal.loads((recording / _PLAN).read_bytes())  # noqa: S302  # our own
     plan: Plan = [(record.restored(str(recording), link), groups) for link, groups in values]

@@ -66,8 +66,7 @@ class Recording:
     def begin(self) -> dict[str, str]:
         """Make room for records; return what a build's environment needs for them.
 
-        Raises:
-            OSError: there is no room.
+        Raises: OSError: there is no room.
         """
         self.remove()
         self._folder.mkdir(parents=True)

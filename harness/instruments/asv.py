@@ -35,8 +35,7 @@ class Asv(SuiteInstrument):
     def rest(self, call: Call) -> Suite:
         """Read what did not fail: what failed has no samples, and standard error says why.
 
-        Raises:
-            OutputError: as of `read`.
+        Raises: OutputError: as of `read`.
         """
         return self.read(call)
 

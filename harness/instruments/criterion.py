@@ -55,8 +55,7 @@ class Criterion(SuiteInstrument):
     def read(self, call: Call) -> Suite:
         """Read every directory "new" of benchmarks under {output}.
 
-        Raises:
-            OutputError: there is none, a file is not a regular file, or they hold more than the limit.
+        Raises: OutputError: there is none, a file is not a regular file, or they hold more than the limit.
         """
         if call.output.is_symlink() or (call.output.exists() and not call.output.is_dir()):
             raise OutputError("the output is a link or a file, and Criterion's is a directory")

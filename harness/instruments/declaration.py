@@ -79,8 +79,7 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
 
     wanted: the names in the configuration. Each is imported and looked for once, and only if it is wanted.
 
-    Raises:
-        InstrumentError: a tool that nothing can stand in for is not there.
+    Raises: InstrumentError: a tool that nothing can stand in for is not there.
     """
     by_name: dict[str, Instrument] = {}
     warnings: list[AnyWarning] = []

@@ -45,8 +45,7 @@ class Go(SuiteInstrument):
     def read(self, call: Call) -> Suite:
         """Read what the command wrote into {output}, else standard output.
 
-        Raises:
-            OutputError: it reports a failure, or is cut short.
+        Raises: OutputError: it reports a failure, or is cut short.
         """
         return self._read(call, failed=False)
 

@@ -33,8 +33,7 @@ class GoogleBenchmark(SuiteInstrument):
     def read(self, call: Call) -> Suite:
         """Read the file of --benchmark_out.
 
-        Raises:
-            OutputError: there is none, or it is not as expected; empty: the filter matches no benchmark.
+        Raises: OutputError: there is none, or it is not as expected; empty: the filter matches no benchmark.
         """
         data = read_values(call.output, call.limit)
         if data is None:

@@ -46,8 +46,7 @@ class Jmh(SuiteInstrument):
     def read(self, call: Call) -> Suite:
         """Read the file of -rff, if standard output does not report a failure.
 
-        Raises:
-            OutputError: there is none, it is not as expected, or a benchmark failed.
+        Raises: OutputError: there is none, it is not as expected, or a benchmark failed.
         """
         name = jmh.failed((read_values(call.stdout, call.limit) or b"").decode("utf-8", "replace"))
         if name is not None:

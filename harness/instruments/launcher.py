@@ -218,8 +218,7 @@ def _serve_side(side: Sequence[Any], starts: Sequence[Any], asked: int, tell: in
 def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any]) -> Any:
     """Do something where a side's command is started, with what starts it; in a thread where there is a sandbox.
 
-    Raises:
-        _UnreadyError: it cannot be done there.
+    Raises: _UnreadyError: it cannot be done there.
     """
     _, environment, directory, _, places, _, inside = side
     what = "directory"

@@ -61,8 +61,7 @@ class _Run(msgspec.Struct, array_like=True, frozen=True):
     def active(self) -> float:
         """The seconds in which neither the program's first task nor whoever measured had to wait for a processor.
 
-        Raises:
-            OutputError: there are none.
+        Raises: OutputError: there are none.
         """
         # Whoever measures may be stopped right before it waits, while the program runs (one start
         # in a thousand on a busy machine): it took at least as long as its first task ran.
@@ -236,8 +235,7 @@ def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr:
 def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool) -> dict[str, Series]:
     """Return the values of starts; active: None: where all of them have it.
 
-    Raises:
-        OutputError: active time cannot be what it seems to be.
+    Raises: OutputError: active time cannot be what it seems to be.
     """
     series = {
         "time": Series("s", [run.ns / 1e9 for run in runs]),

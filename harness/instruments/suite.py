@@ -87,8 +87,7 @@ class SuiteInstrument:
     def rest(self, call: Call) -> Suite:
         """Read what did not fail where the tool ended with an error.
 
-        Raises:
-            OutputError: as of `read`; also where it does not tell that from what failed.
+        Raises: OutputError: as of `read`; also where it does not tell that from what failed.
         """
         raise OutputError(f"{call.words} failed")
 

@@ -203,8 +203,7 @@ def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) ->
 
     missing: why a declared metric may be missing, for the message; may be empty.
 
-    Raises:
-        OutputError: nothing is left of a metric, or a declared one is not there.
+    Raises: OutputError: nothing is left of a metric, or a declared one is not there.
     """
     if not series:
         raise OutputError("no values")
@@ -215,8 +214,7 @@ def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) ->
 def refuse_absent(benchmark: Benchmark, present: Collection[str], missing: str = "") -> None:
     """Refuse output without a metric that is declared.
 
-    Raises:
-        OutputError: naming the declared metrics that are not there.
+    Raises: OutputError: naming the declared metrics that are not there.
     """
     absent = [name for name in benchmark.metric if name not in present]
     if absent:
@@ -226,8 +224,7 @@ def refuse_absent(benchmark: Benchmark, present: Collection[str], missing: str =
 def without_warmup(benchmark: Benchmark, series: Mapping[str, Series]) -> dict[str, Metric]:
     """Make metrics of series: the first `warmup` values are dropped, or those before the steady state.
 
-    Raises:
-        OutputError: nothing is left of a metric.
+    Raises: OutputError: nothing is left of a metric.
     """
     return {name: _metric(benchmark, name, each) for name, each in series.items()}
 
@@ -269,8 +266,7 @@ def taken(benchmark: Benchmark, name: str) -> bool:
 def refuse_other_count(found: int, wanted: int, tool: str) -> None:
     """Refuse the result of a tool that gives as many values as it is asked for, and gave another number.
 
-    Raises:
-        OutputError: naming both numbers.
+    Raises: OutputError: naming both numbers.
     """
     if found != wanted:
         raise OutputError(f"{tool} gave {found} of {wanted} values: its result is cut off")
@@ -279,8 +275,7 @@ def refuse_other_count(found: int, wanted: int, tool: str) -> None:
 def read_regular(path: Path, limit: float) -> bytes | None:
     """Read a file that a benchmark made; None when there is none.
 
-    Raises:
-        OutputError: it is a link, no regular file, or longer than the limit in bytes.
+    Raises: OutputError: it is a link, no regular file, or longer than the limit in bytes.
     """
     opened = regular(path, limit)
     if opened is None:
@@ -301,8 +296,7 @@ TOO_MANY = f"more than {MOST_VALUES:,} values in one run: have the program print
 def read_values(path: Path, limit: float) -> bytes | None:
     """Read a file of values that a benchmark made, as read_regular does.
 
-    Raises:
-        OutputError: also where there are more lines or items than values that a run may have.
+    Raises: OutputError: also where there are more lines or items than values that a run may have.
     """
     data = read_regular(path, limit)
     if data is not None and max(data.count(b"\n"), data.count(b",")) > MOST_VALUES:

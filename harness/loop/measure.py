@@ -121,8 +121,7 @@ class Loop:
 
         cut: where the budget has ended before the first round; None: it has not.
 
-        Raises:
-            OSError: a record cannot be appended; what was appended before stays.
+        Raises: OSError: a record cannot be appended; what was appended before stays.
         """
         if cut is not None:
             return self._measured(0, "budget", cut)

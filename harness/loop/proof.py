@@ -162,8 +162,7 @@ def compared(
 
     known: by side, states that a benchmark left; what still has them on both sides is its own.
 
-    Raises:
-        OSError: something cannot be looked at, or all of it takes too long.
+    Raises: OSError: something cannot be looked at, or all of it takes too long.
     """
     written = accesses.written - accesses.read
     for path in sorted(accesses.read | accesses.listed | written | accesses.moved):

@@ -64,8 +64,7 @@ class Turns:
 
         As many as take about a second; the last one may have failed, and nothing is made after it.
 
-        Raises:
-            SourceError: a tree cannot be moved.
+        Raises: SourceError: a tree cannot be moved.
         """
         made, first = self._executions, {step.side: step for step in reversed(steps)}
         if len({benchmarks[side].cpus for side in first}) > 1:

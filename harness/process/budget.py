@@ -110,8 +110,7 @@ class BoundedExecutor:
     def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> ProcessEnd:
         """Run a command for at most what is left of the budget.
 
-        Raises:
-            BudgetEndedError: the budget ended first; nothing of the process is left.
+        Raises: BudgetEndedError: the budget ended first; nothing of the process is left.
         """
         self._budget.require()
         left = self._budget.left
@@ -143,8 +142,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
     Only the main thread can be interrupted; elsewhere there is no limit.
 
-    Raises:
-        DeadlineError: they are over.
+    Raises: DeadlineError: they are over.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -143,8 +143,7 @@ class Executor(Protocol):
     def start(self, command: Command, log: Path) -> Background:
         """Start a process in the background; standard output and error go to the end of a log, of which the end stays.
 
-        Raises:
-            StartError: it cannot be started.
+        Raises: StartError: it cannot be started.
         """
         ...
 
@@ -171,8 +170,7 @@ class ProcessExecutor:
     def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> ProcessEnd:
         """Start a process and wait for it.
 
-        Raises:
-            OSError: perfgate's own files (standard error's, standard output's) cannot be written.
+        Raises: OSError: perfgate's own files (standard error's, standard output's) cannot be written.
         """
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         server = self._server(command)

@@ -162,8 +162,7 @@ class ForkServer:
     def __init__(self, script: Path, marks: Mapping[str, str]) -> None:
         """Start it; its environment holds the marks and no more.
 
-        Raises:
-            ForkServerError: this system can have none, or it cannot be started.
+        Raises: ForkServerError: this system can have none, or it cannot be started.
         """
         if sys.platform != "linux":
             raise ForkServerError

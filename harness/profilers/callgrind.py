@@ -52,8 +52,7 @@ def spent(data: bytes) -> Iterator[Spent]:
 
     Source: https://valgrind.org/docs/manual/cl-format.html
 
-    Raises:
-        OutputError: it is cut off, or not a profile.
+    Raises: OutputError: it is cut off, or not a profile.
     """
     reader, complete = _Reader(), False
     try:
@@ -136,8 +135,7 @@ def chains(data: bytes) -> dict[int, Sequence[tuple[str, str]]]:
 
     The function that holds them, the last of each address, is left out: a profiler knows it.
 
-    Raises:
-        OutputError: it is something else.
+    Raises: OutputError: it is something else.
     """
     found: dict[int, list[str]] = {}
     lines: list[str] = []
@@ -339,8 +337,7 @@ def add(data: bytes, arcs: Arcs, places: Places, inlined: Mapping[str, _Chains])
     What is spent at an address where functions are inlined is the innermost one's, and so are calls from there.
     inlined: by binary.
 
-    Raises:
-        OutputError: it is cut off, or not a profile.
+    Raises: OutputError: it is cut off, or not a profile.
     """
 
     def frame_of(function: Function) -> Frame:

@@ -84,8 +84,7 @@ class Perf(profiler.Profiler):
 def parse(data: bytes) -> profiler.Costs:
     """Read what `perf script -F period,event,ip,sym,dso` writes: the sum of the periods by stack.
 
-    Raises:
-        OutputError: it is something else.
+    Raises: OutputError: it is something else.
     """
     found: dict[tuple[Frame, ...], float] = defaultdict(float)
     for block in data.decode("utf-8", "replace").split("\n\n"):

@@ -74,8 +74,7 @@ def parse(data: bytes, places: Places) -> profiler.Costs:
 
     Source: https://github.com/google/pprof/blob/main/proto/profile.proto
 
-    Raises:
-        OutputError: it is not one.
+    Raises: OutputError: it is not one.
     """
     try:
         if data.startswith(b"\x1f\x8b"):

@@ -141,8 +141,7 @@ class Profiler:
     def afterwards(self, subject: Workload, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
         """Return what is run behind an execution, in the sandbox of its command, to read what it left.
 
-        Raises:
-            OutputError: that is not what it writes.
+        Raises: OutputError: that is not what it writes.
         """
         yield from ()
 
@@ -153,8 +152,7 @@ class Profiler:
     def sampled(self, subject: Workload, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of those that count
         """Make one profile of the executions of a side: their mean, stack by stack.
 
-        Raises:
-            OutputError: there is nothing in them.
+        Raises: OutputError: there is nothing in them.
         """
         if not any(executions):
             raise OutputError(self.nothing)
@@ -190,8 +188,7 @@ def fold(costs: Costs) -> tuple[list[Frame], list[Stack]]:
     The largest stacks stay. What is left of a function goes to its largest stack, of a function without one to its
     nearest caller that has one.
 
-    Raises:
-        OutputError: there is nothing.
+    Raises: OutputError: there is nothing.
     """
     shortened: dict[_Path, float] = defaultdict(float)
     for path, cost in costs.items():

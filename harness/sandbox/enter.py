@@ -95,8 +95,7 @@ def join(room: int, kinds: int) -> None:
 
     With namespaces of mounts the working directory becomes the root directory.
 
-    Raises:
-        OSError: the system refuses it.
+    Raises: OSError: the system refuses it.
     """
     call, machine = _call(), posix.uname().machine
     if kinds & _NEW_MOUNTS:

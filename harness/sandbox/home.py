@@ -308,8 +308,7 @@ def _mirrored(
 def copy(directory: Path, to: Path) -> None:
     """Copy a cache, whose copy begins empty if it is large, or if there is little room.
 
-    Raises:
-        OSError: there is no cp, or no room for a directory.
+    Raises: OSError: there is no cp, or no room for a directory.
     """
     if size_of(directory, LARGEST) <= min(LARGEST, shutil.disk_usage(to.parent).free // _LEFT):
         # what cannot be copied is fetched or compiled again

@@ -28,8 +28,7 @@ _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19  # linux/mount.h
 def unshare(flags: int) -> None:
     """Give this process namespaces of its own: where it may not have them so, in a user namespace.
 
-    Raises:
-        OSError: the system refuses it.
+    Raises: OSError: the system refuses it.
     """
     user, group = os.geteuid(), os.getegid()
     try:
@@ -48,8 +47,7 @@ def unshare(flags: int) -> None:
 def stand(directory: str, path: str) -> None:
     """Let a directory or file stand at a path, too, for this process and its children.
 
-    Raises:
-        OSError: the system refuses it.
+    Raises: OSError: the system refuses it.
     """
     _call("mount", os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None)
 

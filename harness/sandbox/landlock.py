@@ -66,8 +66,7 @@ def ruleset(rules: Iterable[Rule]) -> int:
 
     Paths that do not exist are left out. Where the kernel knows it, no signal goes outside.
 
-    Raises:
-        OSError: the system refuses it.
+    Raises: OSError: the system refuses it.
     """
     known = version()
     handled = WRITE | _MAKE_CHAR | _MAKE_BLOCK | _IOCTL_DEV

@@ -125,8 +125,7 @@ class Sandbox:
         tree: the root of its tree, wherever that is now. building: a benchmark sees less. network: whether it needs
         one. scratch: the directory of its outputs.
 
-        Raises:
-            OSError: the home cannot be made or moved.
+        Raises: OSError: the home cannot be made or moved.
         """
         return None
 
@@ -319,8 +318,7 @@ class Landlocked(Sandbox):
     ) -> Confinement:
         """Return what a side's next command enters, and put its home where it stands.
 
-        Raises:
-            OSError: the home cannot be made or moved.
+        Raises: OSError: the home cannot be made or moved.
         """
         self._home(side)
         place = self._place(side)

@@ -108,8 +108,7 @@ def _reading(log: Path, wanted: bytes) -> Probe:
 def make_probe(ready: str, log: Path) -> Probe:
     """Read a `ready`, its placeholders replaced; log: what the service writes.
 
-    Raises:
-        NotStartedError: it names no port, or no place.
+    Raises: NotStartedError: it names no port, or no place.
     """
     kind, _, rest = ready.partition(":")
     if kind == "log":
@@ -341,8 +340,7 @@ _given: deque[int] = deque(maxlen=_TRIES)
 def free_port() -> int:
     """Choose a free TCP port of this machine, at random; none that was given in the last hundreds of calls.
 
-    Raises:
-        OSError: there is none.
+    Raises: OSError: there is none.
     """
     for _ in range(_TRIES):
         port = _FIRST + secrets.randbelow(_LAST - _FIRST + 1)

@@ -61,8 +61,7 @@ def resolve(
     before, in a pull request's merge commit its first parent. head: a ref; None: the working tree as it is.
     environment: tells of CI. leave_out: untracked paths that are no part of head.
 
-    Raises:
-        SourceError: a ref is unknown, or there is nothing to compare with.
+    Raises: SourceError: a ref is unknown, or there is nothing to compare with.
     """
     warnings: list[AnyWarning] = []
     if head is not None:
@@ -90,8 +89,7 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
     leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
     warnings: what is to be said is added.
 
-    Raises:
-        SourceError: the tree has unmerged files, or git cannot read a file.
+    Raises: SourceError: the tree has unmerged files, or git cannot read a file.
     """
     sha = repository.git.line("rev-parse", "--verify", "HEAD^{commit}")
     branch = repository.git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
@@ -144,8 +142,7 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
 def find(repository: Repository, ref: str, option: str) -> SideSource:
     """Find the commit of a ref; a branch that only the remote has is found there.
 
-    Raises:
-        SourceError: there is none, or several are named; option: where the ref was given.
+    Raises: SourceError: there is none, or several are named; option: where the ref was given.
     """
     git = repository.git
     if not ref.strip():
@@ -289,8 +286,7 @@ def default_tip(repository: Repository, environment: Mapping[str, str]) -> SideS
 
     It has the rules of a creep check, and is head unless another commit is named.
 
-    Raises:
-        SourceError: no default branch is known.
+    Raises: SourceError: no default branch is known.
     """
     git = repository.git
     # a scheduled workflow runs on the default branch, and its checkout may name no remote
@@ -307,8 +303,7 @@ def pinned(repository: Repository, tip: SideSource, head: str | None, against: s
 
     head: a ref; None: the tip. against: a commit, a tag, or "latest-tag". tags: glob of the tags that count.
 
-    Raises:
-        SourceError: there is no such commit, or no tag that head has; SamePinError: it is head itself.
+    Raises: SourceError: there is no such commit, or no tag that head has; SamePinError: it is head itself.
     """
     end = tip if head is None else find(repository, head, "head")
     sha = end.commit.sha or end.revision
@@ -342,8 +337,7 @@ def pinned(repository: Repository, tip: SideSource, head: str | None, against: s
 def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[str]) -> str:
     """Give a commit like a revision, but with paths of the project as head has them, extra files below them removed.
 
-    Raises:
-        SourceError: head has nothing at a path.
+    Raises: SourceError: head has nothing at a path.
     """
     if not paths:
         return revision
@@ -379,8 +373,7 @@ def changed(repository: Repository, revision: str, files: Mapping[str, bytes], m
 def patched(repository: Repository, revision: str, patch: bytes) -> str:
     """Give a commit like a revision, with a patch applied.
 
-    Raises:
-        SourceError: it does not apply, or changes nothing.
+    Raises: SourceError: it does not apply, or changes nothing.
     """
     with repository.store.index() as index:
         index.run("read-tree", revision)

@@ -94,8 +94,7 @@ class FileFacts:
     def differ(self, roots: Mapping[Side, Path], inner: str, *, anew: bool = False) -> bool:
         """Return whether a path below both roots differs; anew: what is in a file there is no matter.
 
-        Raises:
-            OSError: it takes too long, or cannot be looked at.
+        Raises: OSError: it takes too long, or cannot be looked at.
         """
         found: list[FileFact | None] = []
         for root in roots.values():

@@ -56,8 +56,7 @@ class Clone:
     def parents(self, sha: str) -> list[str]:
         """Return the parents that a commit names, also those that a shallow clone lacks.
 
-        Raises:
-            SourceError: there is no such commit.
+        Raises: SourceError: there is no such commit.
         """
         return parents_of(self.git, sha)
 
@@ -98,8 +97,7 @@ class Clone:
 
         what: what it is, in words.
 
-        Raises:
-            FetchError: it cannot be had.
+        Raises: FetchError: it cannot be had.
         """
         problem = self.bring(sha)
         if problem:
@@ -109,8 +107,7 @@ class Clone:
     def merge_base(self, one: str, other: str) -> str | None:
         """Return the merge base of two commits that are here, as the whole history has it; None when there is none.
 
-        Raises:
-            FetchError: history is missing and cannot be fetched.
+        Raises: FetchError: history is missing and cannot be fetched.
         """
         for steps in (0, *_DEEPER):
             if steps != 0:
@@ -129,8 +126,7 @@ class Clone:
     def find_deeper(self, revision: str, tip: str) -> str | None:
         """Return the commit of a revision such as HEAD~3, fetching history behind a tip until it is there.
 
-        Raises:
-            FetchError: history is missing and cannot be fetched.
+        Raises: FetchError: history is missing and cannot be fetched.
         """
         for steps in _DEEPER:
             found = self.find(revision)

@@ -163,8 +163,7 @@ class Git:
 def git_of(directory: Path) -> Git:
     """Give git in a directory of a checkout, for the repository that the nearest .git upwards names.
 
-    Raises:
-        SourceError: there is none, it is bare, or git refuses it, such as one of another owner.
+    Raises: SourceError: there is none, it is bare, or git refuses it, such as one of another owner.
     """
     directory = directory.resolve()
     top = top_of(directory)

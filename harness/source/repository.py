@@ -75,8 +75,7 @@ class TreeEntry:
 def find_repository(directory: Path) -> Repository:
     """Find the checkout around a directory, and the project: the nearest perfgate.toml upwards, else the top level.
 
-    Raises:
-        SourceError: no repository, or one that perfgate cannot measure (bare, without a commit, of another owner).
+    Raises: SourceError: no repository, or one that perfgate cannot measure (bare, without a commit, of another owner).
     """
     git = git_of(directory)
     directory, top = git.directory, Path(git.environment["GIT_WORK_TREE"])
@@ -128,8 +127,7 @@ def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | N
 
     A link is followed inside the repository.
 
-    Raises:
-        SourceError: git failed, a file is not UTF-8, or a link leads out of the repository.
+    Raises: SourceError: git failed, a file is not UTF-8, or a link leads out of the repository.
     """
     names = [repository.inside(path) for path in paths]
     entries = files_at(repository, revision, *names)
@@ -188,8 +186,7 @@ def commit_of(git: Git, revision: str) -> str | None:
 def parents_of(git: Git, revision: str) -> list[str]:
     """Return the parents that a commit names, also those that a shallow clone lacks, which git hides.
 
-    Raises:
-        SourceError: there is no such commit.
+    Raises: SourceError: there is no such commit.
     """
     header = git.run("cat-file", "commit", revision).decode(errors="replace").partition("\n\n")[0]
     return [line.removeprefix("parent ") for line in header.splitlines() if line.startswith("parent ")]
@@ -205,8 +202,7 @@ def refuse_several(revision: str, option: str | None = None) -> None:
 
     option: of the command line that asks for it.
 
-    Raises:
-        SourceError: it cannot.
+    Raises: SourceError: it cannot.
     """
     if not names_one(revision):
         raise SourceError(
@@ -221,8 +217,7 @@ def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
     A path that git tracks in part (data/ with a .gitkeep) gives what it does not track of it: what is tracked, each
     side has from its own commit.
 
-    Raises:
-        SourceError: a path does not exist in the checkout, or is tracked throughout.
+    Raises: SourceError: a path does not exist in the checkout, or is tracked throughout.
     """
     found = []
     for path in paths:
@@ -244,8 +239,7 @@ def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
 def link(repository: Repository, tree: Path, shared: Sequence[str]) -> None:
     """Link paths of the repository from the checkout into a tree; what the tree's commit has stays.
 
-    Raises:
-        SourceError: a link cannot be made.
+    Raises: SourceError: a link cannot be made.
     """
     for name in shared:
         try:

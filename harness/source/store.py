@@ -138,8 +138,7 @@ class Store:
 
         What is written to it is lost with the tree. Files may have got other times since they were exported.
 
-        Raises:
-            OSError: it cannot be written.
+        Raises: OSError: it cannot be written.
         """
         directory = tree / ".git"
         self._init(directory, bare=False)

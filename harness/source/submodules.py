@@ -57,8 +57,7 @@ def parts(
     tree: where each is checked out at its recorded commit, in a tree that was exported from the revision; None:
     nowhere. skip_lfs: pointers of git lfs stay pointers. within: the part that has them, "" for the tree itself.
 
-    Raises:
-        SourceError: a submodule's commit is neither here nor at its URL.
+    Raises: SourceError: a submodule's commit is neither here nor at its URL.
     """
     found: dict[str, str] = {}
     for name, submodule, url in _declared(store, revision, owner):

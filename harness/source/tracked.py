@@ -209,8 +209,7 @@ def facts_of(tree: Path) -> Facts:
 
     Whoever changes a file can set its mtime, not its ctime.
 
-    Raises:
-        OSError: a directory cannot be read.
+    Raises: OSError: a directory cannot be read.
     """
     facts: dict[str, dict[str, tuple[int, ...]]] = {}
     pending = [""]

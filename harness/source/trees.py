@@ -29,8 +29,7 @@ def _stamp(tree: Path, moment: int) -> None:
     It is the time at which the tree is made, not one for both sides: what a build leaves in a shared place must be
     older than the files of the other side, which are built next.
 
-    Raises:
-        OSError: a file cannot be changed.
+    Raises: OSError: a file cannot be changed.
     """
     for parent, folders, files in walk(tree):
         if ".git" in folders:
@@ -100,8 +99,7 @@ class Trees:
     def begin_again(self, sources: Sources, share_paths: Mapping[Side, Sequence[str]], *, one_path: bool) -> None:
         """Remove every tree, and make those of other sides from now on; as open_trees takes them.
 
-        Raises:
-            SourceError: a shared path is missing or tracked.
+        Raises: SourceError: a shared path is missing or tracked.
         """
         for side, variant in list(self._made):
             self.remove(side, variant)
@@ -221,8 +219,7 @@ class Trees:
     def files(self, side: Side) -> str:
         """Name the files of a side, as git's tree has them, but for perfgate's own: no build reads that.
 
-        Raises:
-            SourceError: git does not know it.
+        Raises: SourceError: git does not know it.
         """
         listed = self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.sources.of(side).revision)
         own = f"\t{self._config}".encode()
@@ -275,8 +272,7 @@ class Trees:
     def project(self, side: Side, variant: str = "") -> Path:
         """Put a side's tree where it stands, and give its project directory: where its commands run.
 
-        Raises:
-            SourceError: something removed it.
+        Raises: SourceError: something removed it.
         """
         try:
             self._stand(side, variant)
@@ -300,8 +296,7 @@ class Trees:
 
         It renames a tree to where it stands, and back before it takes the other one.
 
-        Raises:
-            SourceError: a tree cannot be moved, or found again.
+        Raises: SourceError: a tree cannot be moved, or found again.
         """
         place = self._made[SIDES[0], ""].place
         try:
@@ -358,8 +353,7 @@ def open_trees(
     share_paths: [build] share of each side. budget: what making a tree keeps to; None: it takes what it takes.
     one_path: see Trees. folder: where both sides run as they are; None: in trees of their own.
 
-    Raises:
-        SourceError: a shared path is missing or tracked, or there is no place for the trees.
+    Raises: SourceError: a shared path is missing or tracked, or there is no place for the trees.
     """
     with ExitStack() as stack:
         stack.callback(repository.store.work.close, keep=keep)

@@ -88,8 +88,7 @@ def installed(machine: str, filters: bytes, flags: Collection[int]) -> int:
 
     flags: one after the other, until the kernel knows them.
 
-    Raises:
-        OSError: it does not.
+    Raises: OSError: it does not.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:

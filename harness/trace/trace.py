@@ -145,8 +145,7 @@ def tracing(directory: Path, *, since: int = 0, tracer: Tracer = "seccomp") -> I
     directory: for a socket. since: what others changed later is told, in nanoseconds since the epoch. tracer: which
     to try first; seccomp falls back on ptrace.
 
-    Raises:
-        OSError: it cannot listen.
+    Raises: OSError: it cannot listen.
     """
     trace = Trace(directory, since, tracer)
     try:
@@ -249,8 +248,7 @@ class TracedExecutor:
 def tracer_here() -> Tracer | None:
     """Return what sees the reads of commands on this host, found by trying; None: nothing does.
 
-    Raises:
-        OSError: there is no room for temporary files.
+    Raises: OSError: there is no room for temporary files.
     """
     with tempfile.TemporaryDirectory() as place, tracing(Path(place)) as trace:
         command = Command(("/bin/sh", "-c", "test -e given"), Path(place), {"PATH": os.defpath}, 10.0)

@@ -89,8 +89,7 @@ class Sockets:
     def named(self, caller: Caller, name: str) -> None:
         """Note the path, or abstract name, that a socket is about to get; somebody else's it cannot get.
 
-        Raises:
-            OSError: it cannot be told whether somebody has it.
+        Raises: OSError: it cannot be told whether somebody has it.
         """
         if name.startswith("\0"):
             shown = name.replace("\0", "@").encode(errors="surrogateescape")
@@ -104,8 +103,7 @@ class Sockets:
     def is_stranger(self, caller: Caller, address: Address) -> bool:
         """Return whether somebody else is at an address; at a path that does not exist is nobody.
 
-        Raises:
-            OSError: that cannot be told.
+        Raises: OSError: that cannot be told.
         """
         if isinstance(address, str):
             if address in self._names or _OF_HOST.fullmatch(address):
@@ -377,8 +375,7 @@ class Caller:
     def absolute(self, path: str, directory: int | None = None) -> str:
         """Give a path from the root; directory: the descriptor from which it starts, None: the working directory.
 
-        Raises:
-            OSError: there is no such directory.
+        Raises: OSError: there is no such directory.
         """
         if path.startswith("/"):
             return path

@@ -278,8 +278,7 @@ def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:
     On a person's machine a check judges the working tree. In a workflow that holds what earlier steps left, which base
     would lack: a cache or a built file would decide the verdict.
 
-    Raises:
-        SourceError: there is no repository, or it has no commit.
+    Raises: SourceError: there is no repository, or it has no commit.
     """
     git = find_repository(directory).git
     sha = git.line("rev-parse", "--verify", "HEAD^{commit}")

@@ -39,8 +39,7 @@ _SHOWN = OutputOptions()
 def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> int:
     """Decide over what the request names, fill the folder, and say in outputs what to upload; always 0.
 
-    Raises:
-        UserError: there is no request, or its folder cannot be written.
+    Raises: UserError: there is no request, or its folder cannot be written.
     """
     request = request_of(environment)
     folder = Path(request.folder)
@@ -67,8 +66,7 @@ def _clear(request: Request) -> None:
     Measured code may have planted all else: links that lead to this step's token, folders where files are to be
     written, an outcome that would stand if this step broke off.
 
-    Raises:
-        UserError: the folder is a link, or cannot be cleared.
+    Raises: UserError: the folder is a link, or cannot be cleared.
     """
     folder, run = Path(request.folder), request.run_folder
     try:

@@ -36,8 +36,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     Returns 0, since the steps after it report; 128 + signal after an interruption, and 4 when the runner's files are
     not as they were: then no step after it runs.
 
-    Raises:
-        UserError: there is no request, or its folder cannot be written.
+    Raises: UserError: there is no request, or its folder cannot be written.
     """
     _leave_tokens_behind(out)
     request = request_of(environment)

@@ -152,8 +152,7 @@ _Prepared = tuple[Request, list[AnyWarning]]
 def _prepared(request: Request, workspace: Path, given: Path, environment: Mapping[str, str]) -> _Prepared:
     """Take what another job measured; else refuse, or fetch what is missing; given: the folder, with its links.
 
-    Raises:
-        UserError: the checkout is another one, or what is compared is not there.
+    Raises: UserError: the checkout is another one, or what is compared is not there.
     """
     from gate.commands.action.commits import refuse_another_checkout
 

@@ -26,8 +26,7 @@ _ITS_OWN = "if two jobs have the same `id`, set it to give each job, and each le
 def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> int:
     """Write the outputs of the action, publish its outcome, and return the exit code of that.
 
-    Raises:
-        UserError: there is no request, or the outputs cannot be written.
+    Raises: UserError: there is no request, or the outputs cannot be written.
     """
     request = request_of(environment)
     outcome = read_outcome(Path(request.folder), target_of(request.event))

@@ -219,8 +219,7 @@ FORMATS: Mapping[str, Callable[[Result], str]] = {
 def show(result: Result, folder: Path, outputs: OutputOptions, out: TextIO) -> None:
     """Write the result into the folder of the search and where it was asked for, and print it.
 
-    Raises:
-        UserError: a file cannot be written.
+    Raises: UserError: a file cannot be written.
     """
     for name in ("json", "html"):
         write(folder / f"bisect.{name}", FORMATS[name](result))

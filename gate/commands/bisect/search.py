@@ -77,8 +77,7 @@ class RangeCommit:
 def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[RangeCommit, ...]:
     """Return the commits after good up to bad, by first parents: of a default branch, its merges.
 
-    Raises:
-        SourceError: good is no ancestor of bad; the message says which of several reasons.
+    Raises: SourceError: good is no ancestor of bad; the message says which of several reasons.
     """
     first, last = good.sha or "", bad.sha or ""
     git = repository.git
@@ -200,8 +199,7 @@ class Search:
     def ends(self) -> Job:
         """Lay out the gate over both ends, or what is left of it.
 
-        Raises:
-            UserError: nothing to measure, or another gate was begun in the folder.
+        Raises: UserError: nothing to measure, or another gate was begun in the folder.
         """
         out = self.folder / ENDS
         return prepare(self.project, replace(self.options, out=out, seed=self.seed), out)

@@ -100,8 +100,7 @@ def _planned(project: Project) -> Project:
 
     The file's plan is meant for checks; who sets one on the command line means this calibration.
 
-    Raises:
-        UserError: builds that no variance can be taken from.
+    Raises: UserError: builds that no variance can be taken from.
     """
     settings = project.settings
     plan = settings.rules.plan

@@ -67,8 +67,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
 def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
     """Say which globs named no case of a suite: only running it shows its cases.
 
-    Raises:
-        UserError: none of them did, and nothing else was measured.
+    Raises: UserError: none of them did, and nothing else was measured.
     """
     records = [located.record for located in inputs.records]
     settings = job.project.settings

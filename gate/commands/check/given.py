@@ -36,8 +36,7 @@ def with_given(given: GivenOptions, measured: MeasureOptions, rules: RulesOption
 
     measured: what of the command line a file cannot hold.
 
-    Raises:
-        UserError: options that do not go together, or a file that cannot be written.
+    Raises: UserError: options that do not go together, or a file that cannot be written.
     """
     programs = (given.base_command, given.head_command)
     if not given.command and programs == (None, None):

@@ -94,8 +94,7 @@ def settled(pieces: Sequence[Piece], projection: Projection) -> tuple[Projection
 def columns_of(pieces: Sequence[Piece], projection: Projection) -> tuple[list[Chosen], list[str]]:
     """Arrange what was read in columns, and say what was chosen without being asked.
 
-    Raises:
-        UserError: a key that no value has, or a label of files of both kinds.
+    Raises: UserError: a key that no value has, or a label of files of both kinds.
     """
     if projection.by:
         return _by_keys(pieces, projection)

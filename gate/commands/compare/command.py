@@ -68,8 +68,7 @@ class Options:
 def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Print columns of results side by side and return 0, whatever changed; 4 where there is nothing to compare.
 
-    Raises:
-        UserError: a file, a key or a rule that cannot be used.
+    Raises: UserError: a file, a key or a rule that cannot be used.
     """
     from gate.commands.compare.columns import columns_of, place_of, settled
     from gate.commands.compare.document import FORMATS

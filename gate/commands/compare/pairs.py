@@ -156,8 +156,7 @@ class ComparedColumn:
 def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projection) -> ComparedColumn:
     """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
-    Raises:
-        UserError: rules that cannot be used, or the same execution twice in one run.
+    Raises: UserError: rules that cannot be used, or the same execution twice in one run.
     """
     same = base.inputs is head.inputs
     if not same and base.ours and head.ours:

@@ -176,8 +176,7 @@ def renumbered(
 def projected(pieces: Sequence[Piece], projection: Projection) -> list[dict[Value, list[Located]]]:
     """Give the lines of each piece as they are shown, by the values of --by; () where that is not given.
 
-    Raises:
-        UserError: a key that no value has.
+    Raises: UserError: a key that no value has.
     """
     items = [item for piece in pieces for located in piece.inputs.records for item in _items(located.record, piece)]
     for option in ("by", "rows", "ignore"):

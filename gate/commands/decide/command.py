@@ -28,8 +28,7 @@ class Options:
 def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Decide over measurement files, print the report and return its exit code.
 
-    Raises:
-        UserError: files that cannot be read or written, or an output that is one of them.
+    Raises: UserError: files that cannot be read or written, or an output that is one of them.
     """
     from gate.evidence.records import read_inputs
     from gate.planning.deciding import decide_inputs

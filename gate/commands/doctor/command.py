@@ -29,8 +29,7 @@ class Options:
 def run(options: Options, out: TextIO, _err: TextIO) -> int:
     """Examine the host and print what was found; 0, or 5 with --strict when it is unfit.
 
-    Raises:
-        UserError: the JSON cannot be written.
+    Raises: UserError: the JSON cannot be written.
     """
     from gate.document import terminal
     from gate.model.history import UNTESTED

@@ -44,8 +44,7 @@ _NO_FOLDER = (
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Explain what regressed, or what is asked for by name; from the run's profiles, or from new ones.
 
-    Raises:
-        UserError: no such run, no such benchmark, files that cannot be written, or a project that is not the run's.
+    Raises: UserError: no such run, no such benchmark, files that cannot be written, or a project that is not the run's.
     """
     outputs = options.outputs
     require_writable(outputs)
@@ -87,8 +86,7 @@ def _decided(source: Path) -> Decided:
 def _names(report: Report, globs: Sequence[str]) -> list[str]:
     """Return the benchmarks to be explained, each once.
 
-    Raises:
-        UserError: nothing that was measured has such a name.
+    Raises: UserError: nothing that was measured has such a name.
     """
     if not globs:
         return list(dict.fromkeys(f.benchmark for f in report.findings if f.verdict in _EXPLAINED))
@@ -103,8 +101,7 @@ def _names(report: Report, globs: Sequence[str]) -> list[str]:
 def _profile(source: Path, report: Report, names: Sequence[str], outputs: OutputOptions, err: TextIO) -> None:
     """Profile benchmarks of a finished run, and put the explanations into the report that its folder has.
 
-    Raises:
-        UserError: it is not a folder, or the project is not the run's.
+    Raises: UserError: it is not a folder, or the project is not the run's.
     """
     from gate.report import json
     from gate.run.profiling import LIMIT, profile_run

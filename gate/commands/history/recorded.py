@@ -108,8 +108,7 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
 def run_list(options: ListOptions, out: TextIO, err: TextIO) -> int:
     """List the newest records; 2 where some cannot be read, which are named.
 
-    Raises:
-        UserError: there is no such store.
+    Raises: UserError: there is no such store.
     """
     store = opened(options.history)
     reading = store.read()

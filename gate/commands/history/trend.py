@@ -36,8 +36,7 @@ from gate.writing.plain import clip, visible
 def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     """Show the trend of each case; 0 whatever changed: a trend reports, it is no gate.
 
-    Raises:
-        UserError: a history that cannot be read, or an option that names nothing in it.
+    Raises: UserError: a history that cannot be read, or an option that names nothing in it.
     """
     require_writable(OutputOptions(options.files))
     store = opened(options.history)

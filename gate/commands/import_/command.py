@@ -39,8 +39,7 @@ class Options:
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Write result files as measurements, and say what each side has.
 
-    Raises:
-        UserError: a file that cannot be read or written, or one of measurements that would be lost.
+    Raises: UserError: a file that cannot be read or written, or one of measurements that would be lost.
     """
     from gate.evidence.foreign import imported, named
     from gate.report.outputs import write

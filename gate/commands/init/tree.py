@@ -136,8 +136,7 @@ def called(tree: Tree, path: str) -> list[str] | None:
 def write_new(place: Path, name: str, text: str, *, force: bool) -> None:
     """Write a file of a project, as it is named to the user; without force over nothing, not even a moment old.
 
-    Raises:
-        UserError: it cannot be written, or the way leads through a link of a commit.
+    Raises: UserError: it cannot be written, or the way leads through a link of a commit.
     """
     refuse_tracked(place)
     try:

@@ -59,8 +59,7 @@ _OF_MATRIX = ("shards", "sessions", "base", "head", "matrix")
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Plan the next runs, or print the jobs of a matrix; 0 also when no plan within the budget reaches what is wanted.
 
-    Raises:
-        UserError: nothing to plan from, an output that is an input, or not even two rounds fit the budget.
+    Raises: UserError: nothing to plan from, an output that is an input, or not even two rounds fit the budget.
     """
     asked = [*given(options)]
     of_plan = [flag for name, flag in asked if name not in _OF_MATRIX]

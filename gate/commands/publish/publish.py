@@ -40,8 +40,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
     out takes everything, since the runner reads its commands there in order.
 
-    Raises:
-        UserError: this is no workflow, or runs are named where they may be anybody's.
+    Raises: UserError: this is no workflow, or runs are named where they may be anybody's.
     """
     runs = options.runs
     event = read_event(os.environ)

@@ -41,8 +41,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     it; measurements, and runs with other rules or a selection of benchmarks, are decided again. Such another view of a
     run never replaces its report.
 
-    Raises:
-        UserError: what cannot be read, or would be written over.
+    Raises: UserError: what cannot be read, or would be written over.
     """
     from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
     from gate.planning.deciding import decide_inputs

@@ -49,8 +49,7 @@ STUDY_HTML = "study.html"
 def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
     """Analyse measurement files and write what was asked for; 4 where something failed or nothing was measured.
 
-    Raises:
-        UserError: files that cannot be read, options that do not go with them, or a file that cannot be written.
+    Raises: UserError: files that cannot be read, options that do not go with them, or a file that cannot be written.
     """
     folder, asked = options.out, OutputOptions(options.written)
     require_writable(asked)
@@ -81,8 +80,7 @@ def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
 def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> tuple[StudyReport, list[Observed]]:
     """Analyse records; give with it what its pictures of values are drawn from, the observations of each response.
 
-    Raises:
-        UserError: a selection of nothing, or lines that do not go together.
+    Raises: UserError: a selection of nothing, or lines that do not go together.
     """
     records = in_order(inputs.records)
     planned = [r.record for r in records if isinstance(r.record, Execution)]

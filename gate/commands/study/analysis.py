@@ -87,8 +87,7 @@ _IN_TIME = 1000
 def analyse(observed: Observed, method: Method) -> Response:
     """Analyse one response; what cannot be said is left out, and the warnings say why.
 
-    Raises:
-        UserError: an abridgement that names what was not measured.
+    Raises: UserError: an abridgement that names what was not measured.
     """
     units, values, factors = observed.units, observed.values, observed.factors
     order, confidence = method.order, method.confidence

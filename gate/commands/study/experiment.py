@@ -147,8 +147,7 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
 
     runner is what runs-on takes, null where no factor names one; label is the same as the option --runner has it.
 
-    Raises:
-        UserError: no [study], a config that is wrong, or more jobs than a workflow may have.
+    Raises: UserError: no [study], a config that is wrong, or more jobs than a workflow may have.
     """
     with open_design(options.base, options.head, rules) as design:
         found = planning.jobs(

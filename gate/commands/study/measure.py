@@ -99,8 +99,7 @@ def lay_out(
 ) -> tuple[experiment.Experiment, Job]:
     """Find the study around the working directory, and lay out what this job measures; outputs: beside the folder.
 
-    Raises:
-        UserError: no [study], nothing to measure here, or a run that cannot be resumed.
+    Raises: UserError: no [study], nothing to measure here, or a run that cannot be resumed.
     """
     design = run.enter(experiment.open_design(options.base, options.head, rules, run.outputs(outputs)))
     job = prepare_study(design, options, run.settle(design.project), configs=[rules.config, rules.rules])
@@ -114,8 +113,7 @@ def prepare_study(
 
     out: the folder of the run. configs: what the options name as files of rules.
 
-    Raises:
-        UserError: nothing to measure in this job, or a run that cannot be resumed.
+    Raises: UserError: nothing to measure in this job, or a run that cannot be resumed.
     """
     settings = design.project.settings
     # settle which session this is, of as many as the options, the plan or the factors say

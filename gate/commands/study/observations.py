@@ -87,8 +87,7 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Observing
 
     executions: all of one benchmark that have values of the metric, at least one.
 
-    Raises:
-        UserError: units that differ, a value that has no logarithm, a line without a setting that others have.
+    Raises: UserError: units that differ, a value that has no logarithm, a line without a setting that others have.
     """
     import pandas as pd
 
@@ -308,8 +307,7 @@ Abridgement = tuple[Literal["only", "without"], tuple[Pattern, ...]]
 def abridged(observed: Observed, abridgement: Abridgement) -> Observed | None:
     """Leave treatments out; None where fewer than two stay. Settings and factors that have nothing left to vary go too.
 
-    Raises:
-        UserError: a factor or setting that was not measured.
+    Raises: UserError: a factor or setting that was not measured.
     """
     word, named = abridgement
     patterns = [[_found(observed.factors, *own, f"--{word}") for own in each.items()] for each in named]
@@ -331,8 +329,7 @@ def abridged(observed: Observed, abridgement: Abridgement) -> Observed | None:
 def matching(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int, ...]]:
     """Return the treatments measured that a pattern names, as the numbers of their settings, in standard order.
 
-    Raises:
-        UserError: a factor or setting that was not measured; it names the option.
+    Raises: UserError: a factor or setting that was not measured; it names the option.
     """
     wanted = dict(_found(observed.factors, name, text, option) for name, text in pattern.items())
     codes = (cell.codes for cell in cells(observed.units, observed.factors))
@@ -381,8 +378,7 @@ def with_host_factors(records: Sequence[Located], named: Sequence[tuple[str, str
 
     Sessions are numbered anew, one for each session of each run: machines number theirs alike.
 
-    Raises:
-        UserError: a run line is lacking or does not say, or there is a factor of that name.
+    Raises: UserError: a run line is lacking or does not say, or there is a factor of that name.
     """
     runs: dict[str, Run] = {}
     place: dict[str, int] = {}

@@ -81,8 +81,7 @@ def documents(text: str) -> list[JsonPiece]:
     JSON that is not valid and ends on its line is a line of a log. A document that is cut off is the last one. None are
     found where there are too many: those are lines.
 
-    Raises:
-        OutputError: what begins like a document is not valid, by its line.
+    Raises: OutputError: what begins like a document is not valid, by its line.
     """
     found: list[JsonPiece] = []
     decoder = json.JSONDecoder(strict=False)

@@ -64,8 +64,7 @@ def suite(tool: Adapter, data: bytes, unsampled: str = "it has statistics, and n
 def sorted_by_name(found: Iterable[Result], unsampled: str) -> Suite:
     """Put the values of each benchmark together, and say of those that cannot be used why.
 
-    Raises:
-        OutputError: something failed that has no name.
+    Raises: OutputError: something failed that has no name.
     """
     made, processes = Suite({}, {}), dict[str, int]()
     for each in found:

@@ -72,8 +72,7 @@ A module of gate/formats whose LIVE is one can be the `format` of a benchmark, b
 def refuse_cut_off(data: bytes, what: str) -> None:
     """Refuse a text whose last line has no newline at its end: of 0.123 the beginning is a number too.
 
-    Raises:
-        OutputError: naming what it is.
+    Raises: OutputError: naming what it is.
     """
     end = data.rpartition(b"\n")[2].strip()
     if end:

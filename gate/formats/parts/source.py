@@ -167,8 +167,7 @@ class Source:
     def documents(self) -> list[JsonPiece]:
         """Find the JSON documents of a file that is more than one; empty where it is one, has none, or is large.
 
-        Raises:
-            OutputError: what begins like a document is not valid, by its line.
+        Raises: OutputError: what begins like a document is not valid, by its line.
         """
         size = self.path.stat().st_size if self._data is None and self.path is not None else len(self._data or b"")
         if self.is_folder or size > _SMALL:
@@ -180,8 +179,7 @@ class Source:
     def document(self, shape: type[T], what: str) -> T:
         """Read it as one JSON document: of the shape only what it names, NaN and Infinity as Python writes them.
 
-        Raises:
-            OutputError: it is no JSON, or not of the shape, named as `what` it should be.
+        Raises: OutputError: it is no JSON, or not of the shape, named as `what` it should be.
         """
         self.taken_whole = True
         is_plain = _encoding(self.head.data) == "utf-8"

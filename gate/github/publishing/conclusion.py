@@ -52,8 +52,7 @@ def broken_off(runs: Iterable[str]) -> list[Notice]:
 def require_readable(files: Iterable[Path]) -> None:
     """Refuse what is not to be read: measured code could put a link there, or more than fits into the memory.
 
-    Raises:
-        UserError: a file is none, or is larger than 1 GB.
+    Raises: UserError: a file is none, or is larger than 1 GB.
     """
     for file in files:
         try:
@@ -111,8 +110,7 @@ def outcome_of(decided: Decided, target: Target) -> GateEnd:
 def conclude_on(inputs: Inputs, event: Event, target: Target, environment: Mapping[str, str]) -> Concluded:
     """Decide over measurements by the rules they were measured under.
 
-    Raises:
-        UserError: files that contradict each other.
+    Raises: UserError: files that contradict each other.
     """
     decided = decide_inputs(inputs, AS_MEASURED)
     warnings: tuple[str, ...] = ()

@@ -231,8 +231,7 @@ def fetch(
 def write_records(records: Sequence[Located], folder: Path) -> Path:
     """Write the measurements as they are judged: whoever downloads them has nothing that was not looked at.
 
-    Raises:
-        UserError: they cannot be written.
+    Raises: UserError: they cannot be written.
     """
     file = folder / MEASUREMENTS
     encoder = msgspec.json.Encoder()

@@ -224,8 +224,7 @@ def set_status(
 ) -> Posted:
     """Set the status of a commit in a context, unless a newer one or another job's is there.
 
-    Raises:
-        Problem: it cannot be read or set.
+    Raises: Problem: it cannot be read or set.
     """
     task, path = Task(f"set the status of {sha[:12]}", "statuses: write"), f"/repos/{forge.repository}"
     listed = forge.transport.listed(task, f"{path}/commits/{sha}/statuses", list[_Status], list)

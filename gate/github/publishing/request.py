@@ -165,8 +165,7 @@ def id_of(given: str, directory: Path, top: Path, config: str | None = None, leg
 
     "perfgate" for the top and its perfgate.toml. The leg of a matrix, if it is one, follows.
 
-    Raises:
-        UserError: what is given could not stand in the name of an artifact.
+    Raises: UserError: what is given could not stand in the name of an artifact.
     """
     if given:
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,60}", given):

@@ -56,8 +56,7 @@ def unpack(zip_file: Path) -> bytes:
     is encrypted or shares its bytes with another; measurements that are there twice, compressed otherwise than by
     deflate, larger than LARGEST when unpacked whatever is declared, or not what their checksum says.
 
-    Raises:
-        UserError: it is refused.
+    Raises: UserError: it is refused.
     """
     found = member(zip_file, MEASUREMENTS, LARGEST)
     if found is None:
@@ -68,8 +67,7 @@ def unpack(zip_file: Path) -> bytes:
 def member(zip_file: Path, name: str, most: int) -> bytes | None:
     """Return a file at the root of a zip file, of so many bytes at most; None: it has none of this name.
 
-    Raises:
-        UserError: it is refused, see unpack.
+    Raises: UserError: it is refused, see unpack.
     """
     try:
         with os.fdopen(os.open(zip_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:

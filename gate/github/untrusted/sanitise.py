@@ -61,8 +61,7 @@ class Claims:
 def claims_of(records: Iterable[Located]) -> Claims:
     """Return what the run lines say, which must be one thing.
 
-    Raises:
-        UserError: there is no run line, it names no commits, or two differ.
+    Raises: UserError: there is no run line, it names no commits, or two differ.
     """
     found: Claims | None = None
     for located in records:
@@ -89,8 +88,7 @@ def claims_of(records: Iterable[Located]) -> Claims:
 def refuse_unfinished(records: Iterable[Located]) -> None:
     """Refuse a run that began and was broken off: what it lacks would be judged by what it has.
 
-    Raises:
-        UserError: the last state of a host in a part is one of its beginning.
+    Raises: UserError: the last state of a host in a part is one of its beginning.
     """
     for file in files_of(records):
         states = [record for record in file.records if isinstance(record, model.HostState)]
@@ -108,8 +106,7 @@ def sanitise(records: Sequence[Located], known: model.Run, config: Config) -> li
     known which benchmarks are its own by their names, and of a metric which direction is better by its rules.
     Looks are kept, since decide judges at each of them anew.
 
-    Raises:
-        UserError: run lines that differ, or a session that they do not promise.
+    Raises: UserError: run lines that differ, or a session that they do not promise.
     """
     claims = claims_of(records)
     sieve = _Sieve(config, claims.sessions or 1)

@@ -120,8 +120,7 @@ def _upwards(tree: MachineFiles, mount: str, path: str) -> list[str]:
 def quota(tree: MachineFiles) -> float | None:
     """Return how many processors' time the group may take, the strictest around it; None: as much as there is.
 
-    Raises:
-        LookupError: the group cannot be read.
+    Raises: LookupError: the group cannot be read.
     """
     folders = group(tree, "cpu")
     if not folders:

@@ -134,8 +134,7 @@ def _flow(listed: Sequence[Entry], space: float, title: str) -> Iterator[tuple[f
 def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Move places apart to at least a gap, with the least squares of moves that two ends allow.
 
-    Raises:
-        ValueError: the ends do not hold so many.
+    Raises: ValueError: the ends do not hold so many.
     """
     from scipy.optimize import isotonic_regression
 
