@@ -211,7 +211,10 @@ def _by_pip(found: Found, tree: Tree) -> Found:
         found = _own_environment(found, tree)
     pip = other[0] if other else f"{named[0] if named else f'{ENVIRONMENT}/bin/python'} -m pip"
     environment = {**found.environment, "PYTHONPATH": SITE}
-    return replace(found, build=by_pip(pip), comment=COMPILED, environment=environment)
+    # C that Cython makes first
+    before = re.match(r"[^&]* -m cython [^&]*&& ", found.build or "")
+    build = f"{before[0] if before else ''}{by_pip(pip)}"
+    return replace(found, build=build, comment=COMPILED, environment=environment)
 
 
 def _isolated_build(found: Found, told: _Told) -> _Cure:

@@ -86,6 +86,7 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found([], setup="mvn package -DskipTests"), trial("[ERROR] /t/a/src/test/java/A.java:[2,3] cannot find", build=True), "mvn package -Dmaven.test.skip=true"),
         # a system's own pip may refuse to install anything
         (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --no-compile --target .perfgate-site ."),
+        (found([], build="python -m cython m.pyx && python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m cython m.pyx && rm -rf .perfgate-site"),
         (found([]), trial("", build=True, hint='declare them: [build] changes = ["gen/a.java"]'), "gen/a.java"),
         (found(["./b", "x"]), trial("b: cannot open 'in.txt': No such file or directory"), "cd data && ../b x"),
         (found(["data/run.sh", "data/a.txt"], kind="generic"), trial("cannot open 'in.txt'"), "cd data && ./run.sh data/a.txt"),
