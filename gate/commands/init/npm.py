@@ -146,7 +146,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if manager == UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
     before = f"pre{script.name}"
-    if before in (script.package.get("scripts") or {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
+    if before in table_of(script.package, "scripts") or re.search(r"\bbuild\b|\btsc\b", script.text):
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", benchmarks,
@@ -181,7 +181,7 @@ def _measured(
 ) -> tuple[str | None, Proposed, Amount | None, list[str]]:
     texts = [tree.text(path) for path in _files(tree, script)]
     tool = _library(script.text, texts, dependencies)
-    scripts: dict[str, Any] = script.package.get("scripts") or {}
+    scripts = table_of(script.package, "scripts")
     around = [f"{when}{script.name}" in scripts for when in ("pre", "post")]
     # node itself where the package manager would only start it; with Plug'n'Play node finds no package by itself
     if _DIRECT.fullmatch(script.text.strip()) and not any(around) and ".yarnrc.yml" not in tree.names:
@@ -249,7 +249,7 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
     directories = [""]
     if _has_workspaces(tree, root):
         inner = [folder_of(path) for path in tree.ending("/package.json")]
-        named = {path: tree.json(f"{path}/package.json").get("name") for path in inner if "node_modules" not in path}
+        named = {path: str(tree.json(f"{path}/package.json").get("name")) for path in inner if "node_modules" not in path}
         members = {*named.values()}
         # pnpm has a file of its own for them
         if root.get("workspaces"):

@@ -128,8 +128,9 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     wanted = [*needed, *tools]
 
     def told(name: str) -> dict[str, str]:
-        found: dict[str, str] = json.loads(ask.run(name, "-c", _INSTALLED) or "{}")
-        return found
+        # a module of the project may stand in the place of one of Python's own
+        found = ask.json(name, "-c", _INSTALLED)
+        return found if isinstance(found, dict) and "python" in found else {}
 
     asked = re.search(r">=\s*3\.(\d+)", str(own.get("requires-python")))
     least = int(asked[1]) if asked else 0
@@ -211,13 +212,20 @@ def groups(tree: Tree) -> dict[str, list[str]]:
 def _of_setup(text: str) -> dict[str, object]:
     """Return what a setup.py that is not started names by itself and as extras, where it does so in so many words."""
     found = dict[str, object]()
-    with suppress(SyntaxError, ValueError):
-        for each in ast.walk(ast.parse(text)):
-            if isinstance(each, ast.keyword) and each.arg in ("install_requires", "extras_require", "tests_require"):
-                with suppress(ValueError):
-                    listed = ast.literal_eval(each.value)
-                    found |= listed if isinstance(listed, dict) else {each.arg: listed}
+    for each in ast.walk(_parsed(text)):
+        if isinstance(each, ast.keyword) and each.arg in ("install_requires", "extras_require", "tests_require"):
+            with suppress(ValueError):
+                listed = ast.literal_eval(each.value)
+                found |= listed if isinstance(listed, dict) else {each.arg: listed}
     return found
+
+
+def _parsed(text: str) -> ast.Module:
+    """Parse what Python takes; nothing of a text that it does not."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def _listed(tree: Tree, path: str) -> list[str]:
@@ -281,7 +289,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
         words = [*options.split(), "--continue-on-collection-errors", *files]
         path = {"PYTHONPATH": "src:." if any(tree.ending(".py", under="src")) else "."}
         said = ask.run(run, *words, environment=path) or ask.output
-        told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE")]
+        told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE{")]
         failed = dict(each["failed"] for each in told if "failed" in each)
         collected = next((each for each in told if "uses" in each), None)
         if collected and collected["uses"]:
@@ -393,14 +401,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 
 def _runs_alone(text: str) -> bool:
     """Return whether a script does something by itself, without arguments, and is not for a library's own runner."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
+    module = _parsed(text)
     acts = any(
         isinstance(node, ast.For | ast.While | ast.With)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
-        or (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
+        or (isinstance(node, ast.If) and any(getattr(each, "value", "") == "__main__" for each in ast.walk(node.test)))
         for node in module.body
     )
     asks = re.search(r"\bsys\.argv\[[1-9]\]", text) and "len(sys.argv)" not in text

@@ -148,6 +148,8 @@ GO = {
     "underscore": Case({"go.mod": MODULE, "a.go": "package a\n", "_b/go/go.mod": MODULE, "_b/go/a_test.go": GO_BENCH}, "cd _b/go && ./bench.test"),
     # from before there were modules
     "old": Case({"a.go": 'package a\n\nimport _ "example.com/acme/a/b"\n', "b/b.go": "package b\n", "b/b_test.go": GO_BENCH, "a_test.go": GO_BENCH}, "./bench.tests/a.test", "go mod init example.com/acme/a &&"),
+    # `go list` tells of a folder that nothing can import without its place
+    "blank": Case({"go.mod": MODULE, "a_test.go": GO_BENCH, "a b/c.go": "package c\n"}, "./bench.test"),
     "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test"),
     "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test"),
     "program": Case(
@@ -420,6 +422,8 @@ PYTHON = {
         kind="python",
     ),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "bench.py", kind="python"),
+    # what Python cannot read, and a module in the place of one of its own
+    "odd": Case({"setup.py": "+".join("1" * 9000), "json.py": "print('x')\ndef dumps(_): return ''\n", "bench.py": "if " + "+".join("1" * 900) + ":\n  f()\n"}, None, rows=("bench.py",), kind="generic"),
     "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, None, rows=("bench.py",), kind="generic"),
     "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, None, rows=("bench.py",), kind="generic"),
 }  # fmt: skip
@@ -432,6 +436,8 @@ def package(**fields: Any) -> str:
 
 SCRIPTS = {"scripts": {"bench": "node bench.js"}}
 JAVASCRIPT = {
+    "odd": Case({"package.json": package(name={}, scripts=5, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}, "['node', 'bench.js']"),
+    "odd names": Case({"package.json": package(**SCRIPTS), "pnpm-workspace.yaml": "", "a/package.json": package(name={}), "bench.js": "work()"}, "['node', 'bench.js']"),
     "script": Case({"package.json": package(scripts={"bench": "node bench.js", "build": "x"}), "bench.js": "work()"}, "['node', 'bench.js']", "npm run --silent build"),
     "vitest": Case({"package.json": package(scripts={"bench": "vitest bench"}), "a.bench.ts": "bench('a', f)"}, "npx --no-install vitest bench --run --outputJson={output}"),
     "benchmark.js": Case(
