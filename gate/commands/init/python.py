@@ -9,9 +9,13 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable
+from configparser import Error as ConfigError
+from configparser import RawConfigParser
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import PurePosixPath
+from typing import Any
 
 from gate.commands.init.ask import Asked, has
 from gate.commands.init.found import Found, Proposed, Row, kept, names_of, suite_plan, tests
@@ -119,13 +123,8 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
     own = table_of(tree.toml("pyproject.toml"), "project")
-    poetry = table_of(table_of(table_of(tree.toml("pyproject.toml"), "tool"), "poetry"), "dependencies")
-    always = [name for name, each in poetry.items() if not (isinstance(each, dict) and each.get("optional"))]
-    required = [name for name in always if name != "python"] or _of_setup(tree.text("setup.py")).get("install_requires")
-    listed = own.get("dependencies", required)
     # those with a marker may not be needed here
-    needed = [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
-    wanted = [*needed, *tools]
+    wanted = [*(each for each in _required(tree) if ";" not in each), *tools]
 
     def told(name: str) -> dict[str, str]:
         # a module of the project may stand in the place of one of Python's own
@@ -196,17 +195,61 @@ def pip_words(requirements: Iterable[str]) -> list[str]:
 def groups(tree: Tree) -> dict[str, list[str]]:
     """Return the requirements of each extra, group and list of requirements for development."""
     tables = tree.toml("pyproject.toml")
+    tools = table_of(tables, "tool")
+    poetry, environments = table_of(tools, "poetry"), reduce(table_of, ("hatch", "envs"), tools)
     extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
-    extras |= _of_setup(tree.text("setup.py"))
-    found = {
-        name: [each for each in listed if isinstance(each, str)]
-        for name, listed in extras.items()
-        if isinstance(listed, list)
-    }
+    extras |= {"poetry": poetry.get("dev-dependencies"), "uv": table_of(tools, "uv").get("dev-dependencies")}
+    extras |= {f"poetry {name}": each["dependencies"] for name, each in _having("dependencies", poetry.get("group"))}
+    extras |= {f"hatch {name}": each["dependencies"] for name, each in _having("dependencies", environments)}
+    extras |= reduce(table_of, ("pdm", "dev-dependencies"), tools)
+    extras |= _of_setup(tree.text("setup.py")) | _ini(tree, "setup.cfg").get("options.extras_require", {})
+    extras |= {f"tox {name}": each["deps"] for name, each in _having("deps", _ini(tree, "tox.ini"))}
+    found = {name: words for name, listed in extras.items() if (words := _words(listed))}
     for path in tree.files:
         if re.fullmatch(r"(requirements/)?[\w.-]*(bench|dev|test)[\w.-]*\.txt", path):
             found[path] = _listed(tree, path)
     return found
+
+
+def _required(tree: Tree) -> list[str]:
+    """Return what the project needs wherever it is used, as its build tool lists it."""
+    tables, options = tree.toml("pyproject.toml"), _ini(tree, "setup.cfg").get("options", {})
+    own, tools = table_of(tables, "project"), table_of(tables, "tool")
+    if "dependencies" in own:
+        return _words(own["dependencies"])
+    places = [
+        reduce(table_of, ("poetry", "dependencies"), tools), reduce(table_of, ("flit", "metadata"), tools).get("requires"),
+        options.get("install_requires"), _of_setup(tree.text("setup.py")).get("install_requires"),
+    ]  # fmt: skip
+    # a list of its own is of the project where the build tool is told so, or there is none
+    texts = [tree.text(path) for path in ("pyproject.toml", "setup.cfg", "setup.py")]
+    told = not any(texts) or any("requirements.txt" in text for text in texts)
+    return next(filter(None, map(_words, places)), _listed(tree, "requirements.txt") if told else [])
+
+
+def _words(listed: object) -> list[str]:
+    """Return requirements that a list holds, a text of lines, or a table of poetry by their names."""
+    if isinstance(listed, dict):
+        # what an index does not give, or only some places need, is no name for pip
+        elsewhere = {"git", "markers", "optional", "path", "platform", "python", "source", "url"}
+        return [n for n, each in listed.items() if n != "python" and not (isinstance(each, dict) and elsewhere & {*each})]
+    lines = listed.splitlines() if isinstance(listed, str) else listed if isinstance(listed, list) else []
+    words = [each.strip() for each in lines if isinstance(each, str)]
+    return [each for each in words if each and not each.startswith(("#", "file:"))]
+
+
+def _having(key: str, tables: object) -> list[tuple[str, dict[str, Any]]]:
+    """Return the tables of a table that have a key, with their names."""
+    every = tables.items() if isinstance(tables, dict) else ()
+    return [(name, each) for name, each in every if isinstance(each, dict) and key in each]
+
+
+def _ini(tree: Tree, path: str) -> dict[str, dict[str, str]]:
+    """Return the tables of an INI file; none when it cannot be read."""
+    parser = RawConfigParser(strict=False)
+    with suppress(ConfigError):
+        parser.read_string(tree.text(path))
+    return {name: dict(parser[name]) for name in parser.sections()}
 
 
 def _of_setup(text: str) -> dict[str, object]:

@@ -413,7 +413,28 @@ PYTHON = {
     ),
     # what a setup.py names
     "required": Case({"setup.py": 'setup(install_requires=["no-such-thing>=1"])\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet 'no-such-thing>=1'", kind="python"),
-    "poetry": Case({"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\nother = {version = "1", optional = true}\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python"),
+    # wherever a build tool lists it; what no index gives has no name for pip
+    **{
+        f"required by {tool}": Case({**files, "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python")
+        for tool, files in {
+            "poetry": {"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\na = {version = "1", optional = true}\nb = {path = "b"}\n'},
+            "flit": {"pyproject.toml": '[tool.flit.metadata]\nrequires = ["no-such-thing"]\n'},
+            "setuptools": {"setup.cfg": "[options]\ninstall_requires =\n    # why\n    no-such-thing\n", "requirements.txt": "other\n"},
+            "a file": {"setup.cfg": "[options]\ninstall_requires = file: requirements.txt\n", "requirements.txt": "-r x.txt\nno-such-thing\n"},
+        }.items()
+    },
+    # what else is needed stands beside the tool
+    **{
+        f"beside by {tool}": Case({file: text, "setup.py": "setup(install_requires=['not-here'])", "test_b.py": USES}, "test_b.py", "pytest-benchmark no-such-thing\n", kind="pytest-benchmark")
+        for tool, file, text in (
+            ("poetry", "pyproject.toml", '[tool.poetry.group.dev.dependencies]\npytest-benchmark = "4"\nno-such-thing = "1"\n'),
+            ("hatch", "pyproject.toml", '[tool.hatch.envs.b]\ndependencies = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("uv", "pyproject.toml", '[tool.uv]\ndev-dependencies = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("pdm", "pyproject.toml", '[tool.pdm.dev-dependencies]\nb = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("setuptools", "setup.cfg", "[options.extras_require]\nb =\n    pytest-benchmark\n    no-such-thing\n"),
+            ("tox", "tox.ini", "[testenv]\ndeps =\n    pytest-benchmark\n    no-such-thing\n"),
+        )
+    },
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']", kind="asv"),
     # a part of those beside it, which are modules
     "parts": Case(
