@@ -61,16 +61,25 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     packages = [each for module in roots for each in _packages(tree, ask, module, modules)]
     benched = [each for each in packages if _BENCHMARK.search(each.tests)]
     place = modules[0] if modules and "" not in modules else ""
+    # by a build tag, or for another system
+    told = {each.folder: each.tests for each in packages}
+    rows = [
+        Row(path, "left out: go does not compile it here")
+        for path in tree.ending("_test.go")
+        if not _unseen(path) and _BENCHMARK.search(text := tree.text(path)) and text not in told.get(folder_of(path), "")
+    ]
     if benched:
         setup = f"go mod init {begun} && go mod tidy" if begun else None
-        return replace(_of_benchmarks(tree, benched, place), setup=setup)
+        found = _of_benchmarks(tree, benched, place)
+        return replace(found, setup=setup, rows=[*found.rows, *rows])
     packages = [each for each in packages if not _unseen(f"{each.module}/go.mod")]
     # a module in some corner of another language's project is not what that project is about
     if not packages or not {"go.mod", "go.work"} & tree.names:
         return None
     tested = [each for each in packages if _TEST.search(each.tests)]
     found = _of_program(tree, packages, tested=bool(tested)) or _of_tests(tree, tested)
-    return found or Found("go", "without benchmarks, a program or tests", [placeholder()])
+    found = found or Found("go", "without benchmarks, a program or tests", [placeholder()])
+    return replace(found, rows=[*found.rows, *rows])
 
 
 def _unseen(path: str, *, own: bool = False) -> bool:

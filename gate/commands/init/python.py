@@ -395,7 +395,7 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
 
 def look_asv(tree: Tree, ask: Asked) -> Found | None:
     """Find an asv.conf.json and its benchmarks of times; None without them."""
-    for path in tree.named("asv.conf.json"):
+    for path in tree.named("asv.conf.json", "asv.conf.jsonc"):
         named = re.search(r"^[^/\n]*\"benchmark_dir\"\s*:\s*\"([^\"]+)\"", tree.text(path), re.MULTILINE)
         folder = posixpath.normpath(posixpath.join(posixpath.dirname(path), named[1] if named else "benchmarks"))
         cases = sum(len(_ASV_CASE.findall(tree.text(file))) for file in tree.ending(".py", under=folder))

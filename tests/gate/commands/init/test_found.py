@@ -103,6 +103,7 @@ CARGO = {
         "cd crates/one && ../../target/bench-one-b --bench",
         'cp "$(ls -t target/x86_64-linux/release/deps/$1-???????????????? | head -n 1)" $2; }',
     ),
+    "library": Case({"Cargo.toml": CRATE, "src/lib.rs": LIBTEST + LIB["src/lib.rs"]}, "'cargo', 'test'", rows=("#[bench] in src",)),
     # a member of the workspace, in any folder, under any fuzzer
     "fuzz": Case(
         {
@@ -150,8 +151,8 @@ GO = {
     "old": Case({"a.go": 'package a\n\nimport _ "example.com/acme/a/b"\n', "b/b.go": "package b\n", "b/b_test.go": GO_BENCH, "a_test.go": GO_BENCH}, "./bench.tests/a.test", "go mod init example.com/acme/a &&"),
     # `go list` tells of a folder that nothing can import without its place
     "blank": Case({"go.mod": MODULE, "a_test.go": GO_BENCH, "a b/c.go": "package c\n"}, "./bench.test"),
-    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test"),
-    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test"),
+    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test", rows=("a_windows_test.go",)),
+    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test", rows=("a_test.go",)),
     "program": Case(
         {"go.mod": MODULE, "cmd/tool/main.go": GO_MAIN, "examples/e/main.go": GO_MAIN},
         "['./bin/tool']",
@@ -436,6 +437,7 @@ PYTHON = {
         )
     },
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']", kind="asv"),
+    "asv.jsonc": Case({"asv.conf.jsonc": "{}", "benchmarks/x.py": "def time_it(): pass\n"}, "'perfgate_asv', 'benchmarks'", kind="asv"),
     # a part of those beside it, which are modules
     "parts": Case(
         {"tests/__init__.py": "", "tests/benchmark.py": "for x in y: pass\n", "tests/benchmark_list.py": "from .benchmark import *\nmain('a')\n"},
