@@ -546,6 +546,7 @@ JVM = {
 }  # fmt: skip
 SCRIPTS_OF = {
     "php": Case({"composer.json": "{}", "tests/benchmark/benchmark.php": "<?php f();"}, "['php', 'tests/benchmark/benchmark.php']"),
+    "phpbench": Case({"composer.json": '{"require-dev": {"phpbench/phpbench": "1"}}', "benchmarks/ABench.php": "<?php class ABench { public function benchA() {} }"}, None, rows=("benchmarks/",)),
     "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, None, rows=("bench.php",)),
     "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "['ruby', 'test/perf_a.rb']"),
     "first-line": Case({"bin/a": "", "bin/a-bench": "#!/usr/bin/env ruby\nf\n", "b/bench": "text"}, "['ruby', 'bin/a-bench']"),
@@ -553,7 +554,7 @@ SCRIPTS_OF = {
     "own": Case({"m.gemspec": "", "bench/a.rb": "f\n", "bench/b.rb": "require 'm'\n"}, "['ruby', 'bench/b.rb']", rows=("script bench/a.rb",)),
     "bash": Case({"bench.sh": "#!/bin/bash\nf\n"}, "['bash', 'bench.sh']"),
     # the time of a run of what repeats until a time has passed says nothing
-    "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
+    "ips": Case({"lib/a.rb": "", "bench.rb": "require_relative 'helper'\nBenchmark.ips { |x| x.report('a') { } }", "helper.rb": "require 'benchmark/ips'"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
     "ips files": Case({"a_bench.rb": "require 'benchmark/ips'\n", "b_bench.rb": "require 'benchmark/ips'\n", "c_bench.rb": "f\n"}, "a_bench.rb']\n['ruby'", rows=("script c_bench.rb",)),
 }  # fmt: skip
 EVERY = {
