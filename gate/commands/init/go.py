@@ -66,7 +66,9 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     rows = [
         Row(path, "left out: go does not compile it here")
         for path in tree.ending("_test.go")
-        if not _unseen(path) and _BENCHMARK.search(text := tree.text(path)) and text not in told.get(folder_of(path), "")
+        if not _unseen(path)
+        and _BENCHMARK.search(text := tree.text(path))
+        and text not in told.get(folder_of(path), "")
     ]
     if benched:
         setup = f"go mod init {begun} && go mod tidy" if begun else None

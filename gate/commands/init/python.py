@@ -218,9 +218,11 @@ def _required(tree: Tree) -> list[str]:
     if "dependencies" in own:
         return _words(own["dependencies"])
     places = [
-        reduce(table_of, ("poetry", "dependencies"), tools), reduce(table_of, ("flit", "metadata"), tools).get("requires"),
-        options.get("install_requires"), _of_setup(tree.text("setup.py")).get("install_requires"),
-    ]  # fmt: skip
+        reduce(table_of, ("poetry", "dependencies"), tools),
+        reduce(table_of, ("flit", "metadata"), tools).get("requires"),
+        options.get("install_requires"),
+        _of_setup(tree.text("setup.py")).get("install_requires"),
+    ]
     # a list of its own is of the project where the build tool is told so, or there is none
     texts = [tree.text(path) for path in ("pyproject.toml", "setup.cfg", "setup.py")]
     told = not any(texts) or any("requirements.txt" in text for text in texts)
@@ -232,7 +234,9 @@ def _words(listed: object) -> list[str]:
     if isinstance(listed, dict):
         # what an index does not give, or only some places need, is no name for pip
         elsewhere = {"git", "markers", "optional", "path", "platform", "python", "source", "url"}
-        return [n for n, each in listed.items() if n != "python" and not (isinstance(each, dict) and elsewhere & {*each})]
+        return [
+            n for n, each in listed.items() if n != "python" and not (isinstance(each, dict) and elsewhere & {*each})
+        ]
     lines = listed.splitlines() if isinstance(listed, str) else listed if isinstance(listed, list) else []
     words = [each.strip() for each in lines if isinstance(each, str)]
     return [each for each in words if each and not each.startswith(("#", "file:"))]

@@ -104,7 +104,8 @@ def _measured(tree: Tree, script: str) -> tuple[Proposed, Amount | None]:
     itself = os.access(tree.directory / script, os.X_OK) and text.startswith("#!")
     command = [f"./{script}"] if itself else [_interpreter(tree, script), script]
     measured, amount = of_script(PurePosixPath(script).stem, command, text)
-    if script.endswith(".rb") and re.search(r"""["']benchmark/ips["']|\bBenchmark\.ips\b""", text) and measured.instrument == "spawn":
+    ips = script.endswith(".rb") and re.search(r"""["']benchmark/ips["']|\bBenchmark\.ips\b""", text)
+    if ips and measured.instrument == "spawn":
         libraries = ["-Ilib"] if any(tree.ending(".rb", under="lib")) else []
         command = ["ruby", *libraries, "-rjson", "-rbenchmark/ips", "-e", _IPS, script]
         comment = ["The time of one call that benchmark-ips finds for each report, which -e has it tell."]

@@ -103,7 +103,9 @@ CARGO = {
         "cd crates/one && ../../target/bench-one-b --bench",
         'cp "$(ls -t target/x86_64-linux/release/deps/$1-???????????????? | head -n 1)" $2; }',
     ),
-    "library": Case({"Cargo.toml": CRATE, "src/lib.rs": LIBTEST + LIB["src/lib.rs"]}, "'cargo', 'test'", rows=("#[bench] in src",)),
+    "library": Case(
+        {"Cargo.toml": CRATE, "src/lib.rs": LIBTEST + LIB["src/lib.rs"]}, "'cargo', 'test'", rows=("#[bench] in src",)
+    ),
     # a member of the workspace, in any folder, under any fuzzer
     "fuzz": Case(
         {
@@ -467,6 +469,21 @@ JAVASCRIPT = {
         {"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "require('benchmark'); s.add(a).on('cycle', f)"},
         "node bench.js >{output}",
     ),
+    "vitest files": Case({"package.json": package(devDependencies={"vitest": "2"}), "test/a.bench.ts": "bench('a', f)"}, "npx --no-install vitest bench --run --outputJson={output}"),
+    # one of several parts, and none for what it makes before
+    "parts": Case({"package.json": package(scripts={"bench:build": "x", "bench:b": "node b.js", "bench:a": "node a.js"})}, "['node', 'b.js']", rows=("script bench:a of .",)),
+    # the script that starts others' tells no results of its own
+    **{
+        f"passes on by {text.split()[0]}": Case(
+            {
+                "package.json": package(scripts={"bench": text}), "pnpm-workspace.yaml": "",
+                "p/a/package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "p/a/bench.js": "import 'mitata'",
+            },
+            "cd p/a && node bench.js",
+            rows=("script bench of .",),
+        )
+        for text in ("pnpm -r bench", "turbo run bench", "npm run bench -w p/a", "yarn workspaces run bench")
+    },
     # no script of package.json names them
     "benchmark.js files": Case(
         {
