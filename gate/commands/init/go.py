@@ -72,8 +72,8 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     ]
     if benched:
         setup = f"go mod init {begun} && go mod tidy" if begun else None
-        found = _of_benchmarks(tree, benched, place)
-        return replace(found, setup=setup, rows=[*found.rows, *rows])
+        suite = _of_benchmarks(tree, benched, place)
+        return replace(suite, setup=setup, rows=[*suite.rows, *rows])
     packages = [each for each in packages if not _unseen(f"{each.module}/go.mod")]
     # a module in some corner of another language's project is not what that project is about
     if not packages or not {"go.mod", "go.work"} & tree.names:

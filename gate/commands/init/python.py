@@ -201,7 +201,7 @@ def groups(tree: Tree) -> dict[str, list[str]]:
     extras |= {"poetry": poetry.get("dev-dependencies"), "uv": table_of(tools, "uv").get("dev-dependencies")}
     extras |= {f"poetry {name}": each["dependencies"] for name, each in _having("dependencies", poetry.get("group"))}
     extras |= {f"hatch {name}": each["dependencies"] for name, each in _having("dependencies", environments)}
-    extras |= reduce(table_of, ("pdm", "dev-dependencies"), tools)
+    extras |= table_of(table_of(tools, "pdm"), "dev-dependencies")
     extras |= _of_setup(tree.text("setup.py")) | _ini(tree, "setup.cfg").get("options.extras_require", {})
     extras |= {f"tox {name}": each["deps"] for name, each in _having("deps", _ini(tree, "tox.ini"))}
     found = {name: words for name, listed in extras.items() if (words := _words(listed))}

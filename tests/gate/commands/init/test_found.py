@@ -243,6 +243,18 @@ CMAKE = {
         ),
         "['./build/b', '[!benchmark]', '--reporter', 'xml', '--out', '{output}']",
     ),
+    # which a header beside it includes, wherever the project has it
+    "catch2-header": Case(
+        {
+            **listed(
+                "add_executable(b bench.cpp)\n",
+                '#include "./all.h"\nTEST_CASE("a") {\n  BENCHMARK("y") {};\n}\n',
+                "CXX",
+            ),
+            "all.h": '#include "../ext/catch.hpp"\n',
+        },
+        "['./build/b', '--reporter', 'xml', '--out', '{output}']",
+    ),
     # of files without a test case, too, and where a function beside them runs it
     "nanobench": Case(
         {
@@ -364,6 +376,7 @@ MAKE = {
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, None, kind="generic"),
     # nothing here can start it
     "absent": Case({"Makefile": "bench:\n\t@for b in 1; do \\\n\t  pdm run python bench.py; done\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
+    "absent behind": Case({"Makefile": "bench:\n\t@cd . && A=1 pdm run python bench.py\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
     "autotools": Case(
         {"configure.ac": "AC_INIT([x],[1])\nLT_INIT\n", "Makefile.am": "bin_PROGRAMS = tool\ntool_SOURCES = main.c\n", "main.c": MAIN},
         "['./tool']",
