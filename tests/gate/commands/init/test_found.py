@@ -564,7 +564,7 @@ JVM = {
     "apart": Case({"pom.xml": "<project><artifactId>lib</artifactId></project>", "b/pom.xml": SHADED + "<artifactId>lib</artifactId>", "b/A.java": JAVA}, "b/target/benchmarks.jar", " install -DskipTests && MAVEN_OPTS"),
     "unnamed": Case({"pom.xml": SHADED.replace("{uberjar.name}", "{x}"), "A.java": JAVA}, "target/perfgate-jmh.jar"),
     "tests": Case({"pom.xml": f"<project>{CORE}</project>", "src/test/java/A.java": JAVA}, 'java -cp "target/test-classes:'),
-    "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar"),
+    "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar", "&& sh gradlew --quiet"),
     # of many classes one method each, by the suite's own filter
     "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
     "unseen": Case({"pom.xml": SHADED}, None),
