@@ -194,7 +194,7 @@ def _programs(tree: Tree, packages: list[_Package]) -> tuple[str, list[str]]:
 def _name(tree: Tree) -> str:
     module = re.search(r"^module\s+\"?([^\s\"]+)", tree.text("go.mod"), re.MULTILINE)
     path = module[1] if module else _begun(tree) or ""
-    last = [part for part in path.split("/") if not re.fullmatch(r"v\d+", part)][-1:]
+    last = [part for part in path.split("/") if not re.fullmatch(r"(v\d+)?", part)][-1:]
     return last[0] if last and last[0].isprintable() else "go"
 
 

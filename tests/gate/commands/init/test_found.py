@@ -151,6 +151,7 @@ GO = {
     "underscore": Case({"go.mod": MODULE, "a.go": "package a\n", "_b/go/go.mod": MODULE, "_b/go/a_test.go": GO_BENCH}, "cd _b/go && ./bench.test"),
     # from before there were modules
     "old": Case({"a.go": 'package a\n\nimport _ "example.com/acme/a/b"\n', "b/b.go": "package b\n", "b/b_test.go": GO_BENCH, "a_test.go": GO_BENCH}, "./bench.tests/a.test", "go mod init example.com/acme/a &&"),
+    "slash": Case({"go.mod": "module example.com/\n", "a_test.go": GO_BENCH}, "./bench.test"),
     # `go list` tells of a folder that nothing can import without its place
     "blank": Case({"go.mod": MODULE, "a_test.go": GO_BENCH, "a b/c.go": "package c\n"}, "./bench.test"),
     "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test", rows=("a_windows_test.go",)),
@@ -625,6 +626,7 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
     commands = "\n".join(str(each.command) for each in found.benchmarks)
     assert found.measures_something is (case.command is not None)
     assert (case.command or "") in commands
+    assert all(each.name for each in found.benchmarks)
     assert case.build in f"{found.setup}\n{found.build}"
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
     # a file that is read, short also with several benchmarks
