@@ -26,7 +26,8 @@ _NO_BUILD = re.compile(
 _ASIDE = OTHERS | {"examples", "docs", "doc", "fuzz", "contrib"}
 _FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
 _RUNNERS = re.compile(
-    r"(?:^|&&|;)[ \t@-]*(?:\w+=\S*[ \t]+)*(uv|poetry|pdm|hatch|tox|nox|pipenv|rye|cargo|go|docker|npm|pnpm|yarn)\s",
+    r"(?:^|&&|;|\bdo\b)[ \t@-]*(?:\w+=\S*[ \t]+)*"
+    r"(uv|poetry|pdm|hatch|tox|nox|pipenv|rye|cargo|go|docker|npm|pnpm|yarn|bun|deno|bundle)\s",
     re.MULTILINE,
 )
 """What starts the project's own programs, where it is installed."""

@@ -377,7 +377,7 @@ MAKE = {
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, None, kind="generic"),
     # nothing here can start it
     "absent": Case({"Makefile": "bench:\n\t@for b in 1; do \\\n\t  pdm run python bench.py; done\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
-    "absent behind": Case({"Makefile": "bench:\n\t@cd . && A=1 pdm run python bench.py\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
+    "absent behind": Case({"Makefile": "bench:\n\t@cd . && for b in 1; do A=1 pdm run python bench.py; done\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
     "autotools": Case(
         {"configure.ac": "AC_INIT([x],[1])\nLT_INIT\n", "Makefile.am": "bin_PROGRAMS = tool\ntool_SOURCES = main.c\n", "main.c": MAIN},
         "['./tool']",
