@@ -43,12 +43,15 @@ _EACH_FILE = re.compile(
 _TIMED = re.compile(r"(?=.*\bSIGALRM\b).*\b(?:u?alarm|setitimer)\s*\(", re.DOTALL)
 LEFT_OUT = "left out: it wants arguments that are not known, or works for a fixed time"
 _LIBRARIES = {
-    "google-benchmark": (r"#\s*include\s*[<\"]benchmark/benchmark\.h", r"^\s*(?:BENCHMARK\w*\(|benchmark::RegisterB)"),
+    "google-benchmark": (
+        r"#\s*include\s*[<\"](?:[\w./-]*/)?benchmark/benchmark\.h",
+        r"^\s*(?:BENCHMARK\w*\(|benchmark::RegisterB)",
+    ),
     "catch2": (
-        r"#\s*include\s*[<\"]catch2/|#\s*include\s*[<\"]catch(?:_amalgamated)?\.hpp",
+        r"#\s*include\s*[<\"](?:[\w./-]*/)?(?:catch2/|catch(?:_amalgamated)?\.hpp)",
         r"^\s*BENCHMARK(?:_ADVANCED)?\s*\(",
     ),
-    "nanobench": (r"#\s*include\s*[<\"](?:[\w/]*/)?nanobench\.h", r"\.\s*run\s*\("),
+    "nanobench": (r"#\s*include\s*[<\"](?:[\w./-]*/)?nanobench\.h", r"\.\s*run\s*\("),
 }
 _TEST = re.compile(r"^[ \t]*TEST_CASE(?:_TEMPLATE)?\s*\(\s*\"((?:[^\"\\\n]|\\.)*)\"([^{]*)\{", re.MULTILINE)
 _TAG = re.compile(r"\[[^\]\"]*(?:bench|perf)[^\]\"]*\]", re.IGNORECASE)
@@ -67,6 +70,16 @@ def library(texts: list[str]) -> str | None:
         if any(re.search(uses, t) for t in texts) and any(re.search(case, t, re.MULTILINE) for t in texts):
             return name
     return None
+
+
+def text_of(tree: Tree, path: str) -> str:
+    """Return the text of a source, after those of the headers beside it that include such a library for it."""
+    text = tree.text(path)
+    beside = (posixpath.normpath(posixpath.join(folder_of(path), name)) for name in _INCLUDE.findall(text))
+    headers = [tree.text(each) for each in beside if each in tree.names]
+    return "\n".join(
+        [*(each for each in headers if any(re.search(uses, each) for uses, _ in _LIBRARIES.values())), text]
+    )
 
 
 def suite(name: str, path: str, texts: list[str]) -> tuple[Proposed, Amount]:

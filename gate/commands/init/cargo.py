@@ -99,6 +99,9 @@ def look(tree: Tree, ask: Asked) -> Found | None:
                 programs.append(target[1])
         if not fuzzes and tree.mentions(r"#\[test\]", ".rs", under=folder):
             tested.append(folder)
+        inside = str(PurePosixPath(folder, "src"))
+        if tree.mentions(r"^\s*#\[bench\]", ".rs", under=inside):
+            rows.append(Row(f"#[bench] in {inside}", "left out: only files of benches/ are measured"))
     known = [each for each in benches if each.library]
     rows += [
         Row(f"bench {each.name}", "left out: not of Criterion, divan or #[bench]")

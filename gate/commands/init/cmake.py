@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, suite
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, suite, text_of
 from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, program, tests
 from gate.commands.init.mend import reason
 from gate.commands.init.tree import Tree
@@ -109,7 +109,7 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
         elif target["type"] == "EXECUTABLE":
             inner = [ask.inside(posixpath.join(source, each["path"])) for each in target.get("sources", ())]
             sources = [each for each in inner if each is not None]
-            programs.append(_Program(target["name"], path, sources, [tree.text(each) for each in sources]))
+            programs.append(_Program(target["name"], path, sources, [text_of(tree, each) for each in sources]))
     cache = [
         each
         for text in ask.read(f"{asked}/.cmake/api/v1/reply/cache-v2-*.json")
@@ -133,7 +133,7 @@ def _simply(tree: Tree, source: str, binary: str) -> Iterator[_Program]:
             sources = [posixpath.join(folder, word) for word in listed.split()]
             built = posixpath.normpath(posixpath.join(binary, posixpath.relpath(folder or ".", source or "."), name))
             if not OTHERS & {*PurePosixPath(path).parts} and _SAFE.fullmatch(built):
-                yield _Program(name, built, sources, [tree.text(each) for each in sources])
+                yield _Program(name, built, sources, [text_of(tree, each) for each in sources])
 
 
 def _with_benchmarks(project: _Project) -> list[_Program]:

@@ -61,16 +61,27 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     packages = [each for module in roots for each in _packages(tree, ask, module, modules)]
     benched = [each for each in packages if _BENCHMARK.search(each.tests)]
     place = modules[0] if modules and "" not in modules else ""
+    # by a build tag, or for another system
+    told = {each.folder: each.tests for each in packages}
+    rows = [
+        Row(path, "left out: go does not compile it here")
+        for path in tree.ending("_test.go")
+        if not _unseen(path)
+        and _BENCHMARK.search(text := tree.text(path))
+        and text not in told.get(folder_of(path), "")
+    ]
     if benched:
         setup = f"go mod init {begun} && go mod tidy" if begun else None
-        return replace(_of_benchmarks(tree, benched, place), setup=setup)
+        suite = _of_benchmarks(tree, benched, place)
+        return replace(suite, setup=setup, rows=[*suite.rows, *rows])
     packages = [each for each in packages if not _unseen(f"{each.module}/go.mod")]
     # a module in some corner of another language's project is not what that project is about
     if not packages or not {"go.mod", "go.work"} & tree.names:
         return None
     tested = [each for each in packages if _TEST.search(each.tests)]
     found = _of_program(tree, packages, tested=bool(tested)) or _of_tests(tree, tested)
-    return found or Found("go", "without benchmarks, a program or tests", [placeholder()])
+    found = found or Found("go", "without benchmarks, a program or tests", [placeholder()])
+    return replace(found, rows=[*found.rows, *rows])
 
 
 def _unseen(path: str, *, own: bool = False) -> bool:
@@ -103,7 +114,8 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
     # objects that stand one after the other
     while answer is not None and (at := answer.find("{", at)) >= 0:
         value, at = json.JSONDecoder().raw_decode(answer, at)
-        listed.append(value)
+        # a folder with a name that no import can have is told of without its place
+        listed += [value] if "Dir" in value else []
     if answer is None:
         inner = [each for each in modules if each != module and f"{each}/".startswith(f"{module}/".lstrip("/"))]
         for path in tree.ending(".go", under=module):
@@ -182,7 +194,7 @@ def _programs(tree: Tree, packages: list[_Package]) -> tuple[str, list[str]]:
 def _name(tree: Tree) -> str:
     module = re.search(r"^module\s+\"?([^\s\"]+)", tree.text("go.mod"), re.MULTILINE)
     path = module[1] if module else _begun(tree) or ""
-    last = [part for part in path.split("/") if not re.fullmatch(r"v\d+", part)][-1:]
+    last = [part for part in path.split("/") if not re.fullmatch(r"(v\d+)?", part)][-1:]
     return last[0] if last and last[0].isprintable() else "go"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from dataclasses import replace
@@ -72,8 +73,9 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     elif any("gradle" in path for path in builds):
         # the task that makes a jar of benchmarks, by the folders where Gradle has one
         ask.write("perfgate-ask.gradle", _TASKS)
-        gradlew = "./gradlew" if "gradlew" in tree.names else "gradle"
-        said = ask.run(gradlew, "--quiet", "--no-daemon", "-I", "perfgate-ask.gradle", "help")
+        said = ask.run(
+            *_starts(tree, "gradlew", "gradle").split(), "--quiet", "--no-daemon", "-I", "perfgate-ask.gradle", "help"
+        )
         if said is None:
             ask.refused("build.gradle")
         lines = [line.split(" ", 2)[1:] for line in (said or "").splitlines() if line.startswith("PERFGATE ")]
@@ -94,7 +96,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 def _effective(tree: Tree, ask: Asked, poms: dict[str, str]) -> list[tuple[str, str]]:
     """Return what Maven makes of the files with what they inherit, of the modules that it would build."""
     output = "perfgate-effective.xml"
-    if ask.run(_mvn(tree), "--batch-mode", "--quiet", "help:effective-pom", f"-Doutput={output}") is None:
+    if ask.run(*_mvn(tree).split(), "--batch-mode", "--quiet", "help:effective-pom", f"-Doutput={output}") is None:
         ask.refused("pom.xml")
         return []
     found = []
@@ -110,7 +112,13 @@ def _effective(tree: Tree, ask: Asked, poms: dict[str, str]) -> list[tuple[str, 
 
 
 def _mvn(tree: Tree) -> str:
-    return "./mvnw" if ".mvn/wrapper/maven-wrapper.properties" in tree.names and "mvnw" in tree.names else "mvn"
+    return _starts(tree, "mvnw", "mvn") if ".mvn/wrapper/maven-wrapper.properties" in tree.names else "mvn"
+
+
+def _starts(tree: Tree, wrapper: str, tool: str) -> str:
+    """Return what starts a tool: the project's own wrapper, which git may hold without the right to be started."""
+    itself = os.access(tree.directory / wrapper, os.X_OK)
+    return tool if wrapper not in tree.names else f"./{wrapper}" if itself else f"sh {wrapper}"
 
 
 def _building(tree: Tree) -> str:
@@ -221,7 +229,7 @@ def look_mains(tree: Tree, ask: Asked) -> Found | None:
 
 def _of_gradle(tree: Tree, ask: Asked, modules: list[_Module], told: dict[str, str]) -> Found:
     module = modules[0]
-    gradle = "./gradlew" if "gradlew" in tree.names else "gradle"
+    gradle = _starts(tree, "gradlew", "gradle")
     # a jar of everything that the project makes itself runs JMH, and may be the only one that can be made
     shadowed = "shadowJar" in module.text and _MAIN in module.text
     name = "shadowJar" if shadowed else told.get(module.directory, "jmhJar")
@@ -243,8 +251,9 @@ def _found(
     module, *rest = modules
     rows = [Row(f"module {each.directory or '.'}", f"left out with {len(each.cases)} benchmarks") for each in rest]
     # JMH's own list also has what a class inherits
-    listed = ask.run("sh", "-c", f"{setup} && echo PERFGATE && exec {command} -l") if has(tool) else None
-    if listed is None and has(tool):
+    able = has(tool.split()[0])
+    listed = ask.run("sh", "-c", f"{setup} && echo PERFGATE && exec {command} -l") if able else None
+    if listed is None and able:
         ask.refused("what JMH would list")
     told = re.findall(r"^(?:[\w$]+\.)*([\w$]+)\.(\w+)$", (listed or "").partition("PERFGATE")[2], re.MULTILINE)
     cases, pattern = told or module.cases, []

@@ -26,7 +26,9 @@ _NO_BUILD = re.compile(
 _ASIDE = OTHERS | {"examples", "docs", "doc", "fuzz", "contrib"}
 _FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
 _RUNNERS = re.compile(
-    r"^[ \t@-]*(uv|poetry|pdm|hatch|tox|nox|pipenv|rye|cargo|go|docker|npm|pnpm|yarn)\s", re.MULTILINE
+    r"(?:^|&&|;|\bdo\b)[ \t@-]*(?:\w+=\S*[ \t]+)*"
+    r"(uv|poetry|pdm|hatch|tox|nox|pipenv|rye|cargo|go|docker|npm|pnpm|yarn|bun|deno|bundle)\s",
+    re.MULTILINE,
 )
 """What starts the project's own programs, where it is installed."""
 _OUTPUT = re.compile(r"(?<=\s)-o\s*(\S+)")

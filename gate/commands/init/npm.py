@@ -23,6 +23,13 @@ from gate.commands.init.tree import Tree, folder_of, table_of
 from gate.config.commands import as_text
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
+_PART = re.compile(r"bench(?:mark)?s?[:-](?!build|clean|compare|install|lint|prepare|report|setup|update|watch).*")
+"""A script of some of the benchmarks, or for them."""
+_PASSES_ON = re.compile(
+    r"\b(?:lerna|nx|turbo|wsrun)\s|"
+    r"\b(?:npm|pnpm|yarn)\b[^&|;]*\s(?:-r|--recursive|-ws?|--workspaces?|-F|--filter|workspaces?|-C|--cwd|--dir|--prefix)\b"
+)
+"""A script that starts those of other packages: each of them tells its own results."""
 _FOREIGN = re.compile(r"\b(cargo|go|pytest|make|hyperfine)\b")
 _SAFE = re.compile(r"[\w@./-]+")
 _DIRECT = re.compile(r"node(?:\s+[\w@./=:-]+)+")
@@ -31,6 +38,8 @@ _FOLDERS = ("bench", "benches", "benchmark", "benchmarks", "perf")
 _ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
 _BENCH = re.compile(r"bench(?:mark)?s?[-_.]")
 _JAVASCRIPT = (".js", ".mjs", ".cjs")
+_VITEST_FILE = re.compile(r"\.bench(?:mark)?\.[cm]?[jt]sx?$")
+"""What vitest looks for by itself."""
 _CHOICE = (
     "const v=process.env,L=k=>(v[k]||'').split('\\n').filter(Boolean),I=L('PERFGATE_INCLUDE'),E=L('PERFGATE_EXCLUDE'),"
     "w=N=>{const n=N.trim();return(!I[0]||I.some(g=>{const h=g.replace(/ \\(\\d+\\)$/,'').trim();"
@@ -108,7 +117,7 @@ class _Script(NamedTuple):
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a script of package.json, of a workspace's or of a package of benchmarks; None without one."""
     root = tree.json("package.json")
-    every = [*_scripts(tree, root, ask), *_entries(tree, root)]
+    every = sorted([*_scripts(tree, root, ask), *_entries(tree, root)], key=lambda e: bool(_PASSES_ON.search(e.text)))
     if not every:
         return None
     script = every[0]
@@ -146,7 +155,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if manager == UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
     before = f"pre{script.name}"
-    if before in (script.package.get("scripts") or {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
+    if before in table_of(script.package, "scripts") or re.search(r"\bbuild\b|\btsc\b", script.text):
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", benchmarks,
@@ -181,7 +190,7 @@ def _measured(
 ) -> tuple[str | None, Proposed, Amount | None, list[str]]:
     texts = [tree.text(path) for path in _files(tree, script)]
     tool = _library(script.text, texts, dependencies)
-    scripts: dict[str, Any] = script.package.get("scripts") or {}
+    scripts = table_of(script.package, "scripts")
     around = [f"{when}{script.name}" in scripts for when in ("pre", "post")]
     # node itself where the package manager would only start it; with Plug'n'Play node finds no package by itself
     if _DIRECT.fullmatch(script.text.strip()) and not any(around) and ".yarnrc.yml" not in tree.names:
@@ -249,7 +258,9 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
     directories = [""]
     if _has_workspaces(tree, root):
         inner = [folder_of(path) for path in tree.ending("/package.json")]
-        named = {path: tree.json(f"{path}/package.json").get("name") for path in inner if "node_modules" not in path}
+        named = {
+            path: str(tree.json(f"{path}/package.json").get("name")) for path in inner if "node_modules" not in path
+        }
         members = {*named.values()}
         # pnpm has a file of its own for them
         if root.get("workspaces"):
@@ -263,8 +274,9 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
         directories += [name for name in _FOLDERS if f"{name}/package.json" in tree.names]
     for directory in directories:
         package = tree.json(str(PurePosixPath(directory, "package.json")))
-        for name in _SCRIPTS:
-            text = table_of(package, "scripts").get(name)
+        scripts = table_of(package, "scripts")
+        for name in dict.fromkeys([*_SCRIPTS, *filter(_PART.fullmatch, scripts)]):
+            text = scripts.get(name)
             # the benchmarks of another language are found where its own files are
             if isinstance(text, str) and text.strip() and not _FOREIGN.search(text):
                 yield _Script(directory, name, text, package)
@@ -272,6 +284,9 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
 
 def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
     """Yield files that run benchmarks of a library, where no script of package.json names them."""
+    of_vitest = [path for path in tree.files if _VITEST_FILE.search(path)]
+    if of_vitest and "vitest" in _dependencies(root):
+        yield _Script("", "bench", "vitest bench", root, of_vitest[0])
     for folder in ("", *_FOLDERS, "test", "tests"):
         package = tree.json(str(PurePosixPath(folder, "package.json")))
         own = f"{folder}/package.json" in tree.names
@@ -301,16 +316,15 @@ def _files(tree: Tree, script: _Script) -> list[str]:
     """Return the files that a script names, and what lies in directories of benchmarks."""
     lead = f"{script.directory}/" if script.directory else ""
     sources = tree.ending(*_JAVASCRIPT, ".ts", ".mts")
-    if script.file is not None:
+    vitest = re.search(r"\bvitest\b.*\bbench\b", script.text)
+    if script.file is not None and not vitest:
         return [path for path in sources if path == script.file]
     words = [str(PurePosixPath(script.directory, word.strip("\"'"))) for word in script.text.split()]
     folders = tuple(f"{lead}{name}/" for name in _FOLDERS)
-    vitest = re.search(r"\bvitest\b.*\bbench\b", script.text)
-    # what vitest looks for by itself
-    usual = re.compile(r"\.bench(?:mark)?\.[cm]?[jt]sx?$")
     return [
-        p for p in sources if p in words or p.startswith(folders) or (vitest and p.startswith(lead) and usual.search(p))
-    ]
+        p for p in sources
+        if p in words or p.startswith(folders) or (vitest and p.startswith(lead) and _VITEST_FILE.search(p))
+    ]  # fmt: skip
 
 
 def _manager(tree: Tree, root: dict[str, Any], directory: str = "") -> tuple[str, str, str, str]:

@@ -9,9 +9,13 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable
+from configparser import Error as ConfigError
+from configparser import RawConfigParser
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import PurePosixPath
+from typing import Any
 
 from gate.commands.init.ask import Asked, has
 from gate.commands.init.found import Found, Proposed, Row, kept, names_of, suite_plan, tests
@@ -119,17 +123,13 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
     own = table_of(tree.toml("pyproject.toml"), "project")
-    poetry = table_of(table_of(table_of(tree.toml("pyproject.toml"), "tool"), "poetry"), "dependencies")
-    always = [name for name, each in poetry.items() if not (isinstance(each, dict) and each.get("optional"))]
-    required = [name for name in always if name != "python"] or _of_setup(tree.text("setup.py")).get("install_requires")
-    listed = own.get("dependencies", required)
     # those with a marker may not be needed here
-    needed = [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
-    wanted = [*needed, *tools]
+    wanted = [*(each for each in _required(tree) if ";" not in each), *tools]
 
     def told(name: str) -> dict[str, str]:
-        found: dict[str, str] = json.loads(ask.run(name, "-c", _INSTALLED) or "{}")
-        return found
+        # a module of the project may stand in the place of one of Python's own
+        found = ask.json(name, "-c", _INSTALLED)
+        return found if isinstance(found, dict) and "python" in found else {}
 
     asked = re.search(r">=\s*3\.(\d+)", str(own.get("requires-python")))
     least = int(asked[1]) if asked else 0
@@ -195,29 +195,84 @@ def pip_words(requirements: Iterable[str]) -> list[str]:
 def groups(tree: Tree) -> dict[str, list[str]]:
     """Return the requirements of each extra, group and list of requirements for development."""
     tables = tree.toml("pyproject.toml")
+    tools = table_of(tables, "tool")
+    poetry, environments = table_of(tools, "poetry"), reduce(table_of, ("hatch", "envs"), tools)
     extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
-    extras |= _of_setup(tree.text("setup.py"))
-    found = {
-        name: [each for each in listed if isinstance(each, str)]
-        for name, listed in extras.items()
-        if isinstance(listed, list)
-    }
+    extras |= {"poetry": poetry.get("dev-dependencies"), "uv": table_of(tools, "uv").get("dev-dependencies")}
+    extras |= {f"poetry {name}": each["dependencies"] for name, each in _having("dependencies", poetry.get("group"))}
+    extras |= {f"hatch {name}": each["dependencies"] for name, each in _having("dependencies", environments)}
+    extras |= table_of(table_of(tools, "pdm"), "dev-dependencies")
+    extras |= _of_setup(tree.text("setup.py")) | _ini(tree, "setup.cfg").get("options.extras_require", {})
+    extras |= {f"tox {name}": each["deps"] for name, each in _having("deps", _ini(tree, "tox.ini"))}
+    found = {name: words for name, listed in extras.items() if (words := _words(listed))}
     for path in tree.files:
         if re.fullmatch(r"(requirements/)?[\w.-]*(bench|dev|test)[\w.-]*\.txt", path):
             found[path] = _listed(tree, path)
     return found
 
 
+def _required(tree: Tree) -> list[str]:
+    """Return what the project needs wherever it is used, as its build tool lists it."""
+    tables, options = tree.toml("pyproject.toml"), _ini(tree, "setup.cfg").get("options", {})
+    own, tools = table_of(tables, "project"), table_of(tables, "tool")
+    if "dependencies" in own:
+        return _words(own["dependencies"])
+    places = [
+        reduce(table_of, ("poetry", "dependencies"), tools),
+        reduce(table_of, ("flit", "metadata"), tools).get("requires"),
+        options.get("install_requires"),
+        _of_setup(tree.text("setup.py")).get("install_requires"),
+    ]
+    # a list of its own is of the project where the build tool is told so, or there is none
+    texts = [tree.text(path) for path in ("pyproject.toml", "setup.cfg", "setup.py")]
+    told = not any(texts) or any("requirements.txt" in text for text in texts)
+    return next(filter(None, map(_words, places)), _listed(tree, "requirements.txt") if told else [])
+
+
+def _words(listed: object) -> list[str]:
+    """Return requirements that a list holds, a text of lines, or a table of poetry by their names."""
+    if isinstance(listed, dict):
+        # what an index does not give, or only some places need, is no name for pip
+        elsewhere = {"git", "markers", "optional", "path", "platform", "python", "source", "url"}
+        return [
+            n for n, each in listed.items() if n != "python" and not (isinstance(each, dict) and elsewhere & {*each})
+        ]
+    lines = listed.splitlines() if isinstance(listed, str) else listed if isinstance(listed, list) else []
+    words = [each.strip() for each in lines if isinstance(each, str)]
+    return [each for each in words if each and not each.startswith(("#", "file:"))]
+
+
+def _having(key: str, tables: object) -> list[tuple[str, dict[str, Any]]]:
+    """Return the tables of a table that have a key, with their names."""
+    every = tables.items() if isinstance(tables, dict) else ()
+    return [(name, each) for name, each in every if isinstance(each, dict) and key in each]
+
+
+def _ini(tree: Tree, path: str) -> dict[str, dict[str, str]]:
+    """Return the tables of an INI file; none when it cannot be read."""
+    parser = RawConfigParser(strict=False)
+    with suppress(ConfigError):
+        parser.read_string(tree.text(path))
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
 def _of_setup(text: str) -> dict[str, object]:
     """Return what a setup.py that is not started names by itself and as extras, where it does so in so many words."""
     found = dict[str, object]()
-    with suppress(SyntaxError, ValueError):
-        for each in ast.walk(ast.parse(text)):
-            if isinstance(each, ast.keyword) and each.arg in ("install_requires", "extras_require", "tests_require"):
-                with suppress(ValueError):
-                    listed = ast.literal_eval(each.value)
-                    found |= listed if isinstance(listed, dict) else {each.arg: listed}
+    for each in ast.walk(_parsed(text)):
+        if isinstance(each, ast.keyword) and each.arg in ("install_requires", "extras_require", "tests_require"):
+            with suppress(ValueError):
+                listed = ast.literal_eval(each.value)
+                found |= listed if isinstance(listed, dict) else {each.arg: listed}
     return found
+
+
+def _parsed(text: str) -> ast.Module:
+    """Parse what Python takes; nothing of a text that it does not."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def _listed(tree: Tree, path: str) -> list[str]:
@@ -284,7 +339,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
         words = [*options.split(), *without, "--continue-on-collection-errors", *files]
         path = {"PYTHONPATH": "src:." if any(tree.ending(".py", under="src")) else "."}
         said = ask.run(run, *words, environment=path) or ask.output
-        told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE")]
+        told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE{")]
         failed = dict(each["failed"] for each in told if "failed" in each)
         collected = next((each for each in told if "uses" in each), None)
         if collected and collected["uses"]:
@@ -347,7 +402,7 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
 
 def look_asv(tree: Tree, ask: Asked) -> Found | None:
     """Find an asv.conf.json and its benchmarks of times; None without them."""
-    for path in tree.named("asv.conf.json"):
+    for path in tree.named("asv.conf.json", "asv.conf.jsonc"):
         named = re.search(r"^[^/\n]*\"benchmark_dir\"\s*:\s*\"([^\"]+)\"", tree.text(path), re.MULTILINE)
         folder = posixpath.normpath(posixpath.join(posixpath.dirname(path), named[1] if named else "benchmarks"))
         cases = sum(len(_ASV_CASE.findall(tree.text(file))) for file in tree.ending(".py", under=folder))
@@ -396,14 +451,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 
 def _runs_alone(text: str) -> bool:
     """Return whether a script does something by itself, without arguments, and is not for a library's own runner."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
+    module = _parsed(text)
     acts = any(
         isinstance(node, ast.For | ast.While | ast.With)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
-        or (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
+        or (isinstance(node, ast.If) and any(getattr(each, "value", "") == "__main__" for each in ast.walk(node.test)))
         for node in module.body
     )
     asks = re.search(r"\bsys\.argv\[[1-9]\]", text) and "len(sys.argv)" not in text

@@ -25,6 +25,7 @@ _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]|\$argv\[1\
 _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby", ".php": "php"}
 _ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|benchmark)["']""")
 """Libraries that repeat until a fixed time has passed: the time of the whole run says nothing."""
+_PHPBENCH = re.compile(r"\bpublic\s+function\s+bench\w*\s*\(")
 _IPS = (
     "Benchmark.singleton_class.prepend(Module.new{def ips(*a,&b);super(*a){|x|b.call(x);x.config(time:0.3,warmup:0.1)}"
     '.tap{|r|File.open(ENV["PERFGATE_OUTPUT"]||File::NULL,"a"){|f|r.entries.each{|e|f.puts({metric:e.label,'
@@ -103,7 +104,8 @@ def _measured(tree: Tree, script: str) -> tuple[Proposed, Amount | None]:
     itself = os.access(tree.directory / script, os.X_OK) and text.startswith("#!")
     command = [f"./{script}"] if itself else [_interpreter(tree, script), script]
     measured, amount = of_script(PurePosixPath(script).stem, command, text)
-    if script.endswith(".rb") and re.search(r"""["']benchmark/ips["']""", text) and measured.instrument == "spawn":
+    ips = script.endswith(".rb") and re.search(r"""["']benchmark/ips["']|\bBenchmark\.ips\b""", text)
+    if ips and measured.instrument == "spawn":
         libraries = ["-Ilib"] if any(tree.ending(".rb", under="lib")) else []
         command = ["ruby", *libraries, "-rjson", "-rbenchmark/ips", "-e", _IPS, script]
         comment = ["The time of one call that benchmark-ips finds for each report, which -e has it tell."]
@@ -132,6 +134,9 @@ def _runs_alone(tree: Tree, path: str) -> bool:
     loads = rf"""\b(?:require\w*|load|include|source|import)\b[^\n]*["'/ ]{re.escape(place.stem)}(?:\.\w+)?["')\s]"""
     others = [each for each in tree.ending(place.suffix, under=str(place.parent)) if each != path]
     if place.stem != "benchmark" and any(re.search(loads, tree.text(each)) for each in others):
+        return False
+    # a class of phpbench does nothing by itself
+    if place.suffix == ".php" and "phpbench" in tree.text("composer.json") and _PHPBENCH.search(tree.text(path)):
         return False
     # what it starts may be in a file beside it
     beside = tree.ending(place.suffix, under=str(place.parent)) if place.suffix in (".js", ".mjs") else ()

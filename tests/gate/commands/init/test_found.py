@@ -103,6 +103,9 @@ CARGO = {
         "cd crates/one && ../../target/bench-one-b --bench",
         'cp "$(ls -t target/x86_64-linux/release/deps/$1-???????????????? | head -n 1)" $2; }',
     ),
+    "library": Case(
+        {"Cargo.toml": CRATE, "src/lib.rs": LIBTEST + LIB["src/lib.rs"]}, "'cargo', 'test'", rows=("#[bench] in src",)
+    ),
     # a member of the workspace, in any folder, under any fuzzer
     "fuzz": Case(
         {
@@ -148,8 +151,11 @@ GO = {
     "underscore": Case({"go.mod": MODULE, "a.go": "package a\n", "_b/go/go.mod": MODULE, "_b/go/a_test.go": GO_BENCH}, "cd _b/go && ./bench.test"),
     # from before there were modules
     "old": Case({"a.go": 'package a\n\nimport _ "example.com/acme/a/b"\n', "b/b.go": "package b\n", "b/b_test.go": GO_BENCH, "a_test.go": GO_BENCH}, "./bench.tests/a.test", "go mod init example.com/acme/a &&"),
-    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test"),
-    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test"),
+    "slash": Case({"go.mod": "module example.com/\n", "a_test.go": GO_BENCH}, "./bench.test"),
+    # `go list` tells of a folder that nothing can import without its place
+    "blank": Case({"go.mod": MODULE, "a_test.go": GO_BENCH, "a b/c.go": "package c\n"}, "./bench.test"),
+    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test", rows=("a_windows_test.go",)),
+    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test", rows=("a_test.go",)),
     "program": Case(
         {"go.mod": MODULE, "cmd/tool/main.go": GO_MAIN, "examples/e/main.go": GO_MAIN},
         "['./bin/tool']",
@@ -237,6 +243,18 @@ CMAKE = {
             "CXX",
         ),
         "['./build/b', '[!benchmark]', '--reporter', 'xml', '--out', '{output}']",
+    ),
+    # which a header beside it includes, wherever the project has it
+    "catch2-header": Case(
+        {
+            **listed(
+                "add_executable(b bench.cpp)\n",
+                '#include "./all.h"\nTEST_CASE("a") {\n  BENCHMARK("y") {};\n}\n',
+                "CXX",
+            ),
+            "all.h": '#include "../ext/catch.hpp"\n',
+        },
+        "['./build/b', '--reporter', 'xml', '--out', '{output}']",
     ),
     # of files without a test case, too, and where a function beside them runs it
     "nanobench": Case(
@@ -359,6 +377,7 @@ MAKE = {
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, None, kind="generic"),
     # nothing here can start it
     "absent": Case({"Makefile": "bench:\n\t@for b in 1; do \\\n\t  pdm run python bench.py; done\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
+    "absent behind": Case({"Makefile": "bench:\n\t@cd . && for b in 1; do A=1 pdm run python bench.py; done\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
     "autotools": Case(
         {"configure.ac": "AC_INIT([x],[1])\nLT_INIT\n", "Makefile.am": "bin_PROGRAMS = tool\ntool_SOURCES = main.c\n", "main.c": MAIN},
         "['./tool']",
@@ -413,8 +432,30 @@ PYTHON = {
     "codspeed": Case({"tests/test_a.py": "from pytest_codspeed import B\ndef test_a(benchmark):\n    benchmark(f)\n"}, "-q', '-p', 'no:codspeed', ", "pytest pytest-benchmark pytest-codspeed", kind="pytest-benchmark"),
     # what a setup.py names
     "required": Case({"setup.py": 'setup(install_requires=["no-such-thing>=1"])\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet 'no-such-thing>=1'", kind="python"),
-    "poetry": Case({"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\nother = {version = "1", optional = true}\n', "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python"),
+    # wherever a build tool lists it; what no index gives has no name for pip
+    **{
+        f"required by {tool}": Case({**files, "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python")
+        for tool, files in {
+            "poetry": {"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\na = {version = "1", optional = true}\nb = {path = "b"}\n'},
+            "flit": {"pyproject.toml": '[tool.flit.metadata]\nrequires = ["no-such-thing"]\n'},
+            "setuptools": {"setup.cfg": "[options]\ninstall_requires =\n    # why\n    no-such-thing\n", "requirements.txt": "other\n"},
+            "a file": {"setup.cfg": "[options]\ninstall_requires = file: requirements.txt\n", "requirements.txt": "-r x.txt\nno-such-thing\n"},
+        }.items()
+    },
+    # what else is needed stands beside the tool
+    **{
+        f"beside by {tool}": Case({file: text, "setup.py": "setup(install_requires=['not-here'])", "test_b.py": USES}, "test_b.py", "pytest-benchmark no-such-thing\n", kind="pytest-benchmark")
+        for tool, file, text in (
+            ("poetry", "pyproject.toml", '[tool.poetry.group.dev.dependencies]\npytest-benchmark = "4"\nno-such-thing = "1"\n'),
+            ("hatch", "pyproject.toml", '[tool.hatch.envs.b]\ndependencies = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("uv", "pyproject.toml", '[tool.uv]\ndev-dependencies = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("pdm", "pyproject.toml", '[tool.pdm.dev-dependencies]\nb = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("setuptools", "setup.cfg", "[options.extras_require]\nb =\n    pytest-benchmark\n    no-such-thing\n"),
+            ("tox", "tox.ini", "[testenv]\ndeps =\n    pytest-benchmark\n    no-such-thing\n"),
+        )
+    },
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']", kind="asv"),
+    "asv.jsonc": Case({"asv.conf.jsonc": "{}", "benchmarks/x.py": "def time_it(): pass\n"}, "'perfgate_asv', 'benchmarks'", kind="asv"),
     # a part of those beside it, which are modules
     "parts": Case(
         {"tests/__init__.py": "", "tests/benchmark.py": "for x in y: pass\n", "tests/benchmark_list.py": "from .benchmark import *\nmain('a')\n"},
@@ -422,6 +463,8 @@ PYTHON = {
         kind="python",
     ),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "bench.py", kind="python"),
+    # what Python cannot read, and a module in the place of one of its own
+    "odd": Case({"setup.py": "+".join("1" * 9000), "json.py": "print('x')\ndef dumps(_): return ''\n", "bench.py": "if " + "+".join("1" * 900) + ":\n  f()\n"}, None, rows=("bench.py",), kind="generic"),
     "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, None, rows=("bench.py",), kind="generic"),
     "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, None, rows=("bench.py",), kind="generic"),
 }  # fmt: skip
@@ -434,12 +477,29 @@ def package(**fields: Any) -> str:
 
 SCRIPTS = {"scripts": {"bench": "node bench.js"}}
 JAVASCRIPT = {
+    "odd": Case({"package.json": package(name={}, scripts=5, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}, "['node', 'bench.js']"),
+    "odd names": Case({"package.json": package(**SCRIPTS), "pnpm-workspace.yaml": "", "a/package.json": package(name={}), "bench.js": "work()"}, "['node', 'bench.js']"),
     "script": Case({"package.json": package(scripts={"bench": "node bench.js", "build": "x"}), "bench.js": "work()"}, "['node', 'bench.js']", "npm run --silent build"),
     "vitest": Case({"package.json": package(scripts={"bench": "vitest bench"}), "a.bench.ts": "bench('a', f)"}, "npx --no-install vitest bench --run --outputJson={output}"),
     "benchmark.js": Case(
         {"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "require('benchmark'); s.add(a).on('cycle', f)"},
         "node bench.js >{output}",
     ),
+    "vitest files": Case({"package.json": package(devDependencies={"vitest": "2"}), "test/a.bench.ts": "bench('a', f)"}, "npx --no-install vitest bench --run --outputJson={output}"),
+    # one of several parts, and none for what it makes before
+    "parts": Case({"package.json": package(scripts={"bench:build": "x", "bench:b": "node b.js", "bench:a": "node a.js"})}, "['node', 'b.js']", rows=("script bench:a of .",)),
+    # the script that starts others' tells no results of its own
+    **{
+        f"passes on by {text.split()[0]}": Case(
+            {
+                "package.json": package(scripts={"bench": text}), "pnpm-workspace.yaml": "",
+                "p/a/package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "p/a/bench.js": "import 'mitata'",
+            },
+            "cd p/a && node bench.js",
+            rows=("script bench of .",),
+        )
+        for text in ("pnpm -r bench", "turbo run bench", "npm run bench -w p/a", "yarn workspaces run bench")
+    },
     # no script of package.json names them
     "benchmark.js files": Case(
         {
@@ -507,7 +567,7 @@ JVM = {
     "apart": Case({"pom.xml": "<project><artifactId>lib</artifactId></project>", "b/pom.xml": SHADED + "<artifactId>lib</artifactId>", "b/A.java": JAVA}, "b/target/benchmarks.jar", " install -DskipTests && MAVEN_OPTS"),
     "unnamed": Case({"pom.xml": SHADED.replace("{uberjar.name}", "{x}"), "A.java": JAVA}, "target/perfgate-jmh.jar"),
     "tests": Case({"pom.xml": f"<project>{CORE}</project>", "src/test/java/A.java": JAVA}, 'java -cp "target/test-classes:'),
-    "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar"),
+    "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar", "&& sh gradlew --quiet"),
     # of many classes one method each, by the suite's own filter
     "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
     "unseen": Case({"pom.xml": SHADED}, None),
@@ -519,6 +579,7 @@ JVM = {
 }  # fmt: skip
 SCRIPTS_OF = {
     "php": Case({"composer.json": "{}", "tests/benchmark/benchmark.php": "<?php f();"}, "['php', 'tests/benchmark/benchmark.php']"),
+    "phpbench": Case({"composer.json": '{"require-dev": {"phpbench/phpbench": "1"}}', "benchmarks/ABench.php": "<?php class ABench { public function benchA() {} }"}, None, rows=("benchmarks/",)),
     "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, None, rows=("bench.php",)),
     "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "['ruby', 'test/perf_a.rb']"),
     "first-line": Case({"bin/a": "", "bin/a-bench": "#!/usr/bin/env ruby\nf\n", "b/bench": "text"}, "['ruby', 'bin/a-bench']"),
@@ -526,7 +587,7 @@ SCRIPTS_OF = {
     "own": Case({"m.gemspec": "", "bench/a.rb": "f\n", "bench/b.rb": "require 'm'\n"}, "['ruby', 'bench/b.rb']", rows=("script bench/a.rb",)),
     "bash": Case({"bench.sh": "#!/bin/bash\nf\n"}, "['bash', 'bench.sh']"),
     # the time of a run of what repeats until a time has passed says nothing
-    "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
+    "ips": Case({"lib/a.rb": "", "bench.rb": "require_relative 'helper'\nBenchmark.ips { |x| x.report('a') { } }", "helper.rb": "require 'benchmark/ips'"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
     "ips files": Case({"a_bench.rb": "require 'benchmark/ips'\n", "b_bench.rb": "require 'benchmark/ips'\n", "c_bench.rb": "f\n"}, "a_bench.rb']\n['ruby'", rows=("script c_bench.rb",)),
 }  # fmt: skip
 EVERY = {
@@ -567,6 +628,7 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
     commands = "\n".join(str(each.command) for each in found.benchmarks)
     assert found.measures_something is (case.command is not None)
     assert (case.command or "") in commands
+    assert all(each.name for each in found.benchmarks)
     assert case.build in f"{found.setup}\n{found.build}"
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
     # a file that is read, short also with several benchmarks
