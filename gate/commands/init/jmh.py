@@ -169,7 +169,9 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
         # not `package`: a profile may hook the benchmarks themselves into the phases after compiling
         holding = next((match[1] for match in _PROFILE.finditer(text) if _GENERATES in match[0]), None)
         profile = f" --activate-profiles {holding}" if holding and _GENERATES not in _PROFILE.sub("", text) else ""
-        setup, java = _by_classes(f"{before}{mvn}{where}{profile}", target)
+        # what is installed where the other side's is, too, gives way to what this side has compiled
+        own_classes = "target/classes:" if before else ""
+        setup, java = _by_classes(f"{before}{mvn}{where}{profile}", target, own_classes)
         return _found(ask, _mvn(tree), modules, f"{java} {_MAIN}", setup, [], target)
     setup = f"{before}{mvn} package -DskipTests{where}"
     named = _FINAL_NAME.search(shades[1])
@@ -185,10 +187,13 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
     return _found(ask, _mvn(tree), modules, f"java -jar {path}", setup, [path], target)
 
 
-def _by_classes(mvn: str, target: str) -> tuple[str, str]:
-    """Return what compiles all classes, those of tests too, and what starts one with all that it needs."""
+def _by_classes(mvn: str, target: str, first: str = "") -> tuple[str, str]:
+    """Return what compiles all classes, those of tests too, and what starts one with all that it needs.
+
+    first: what comes first on the class path.
+    """
     listed = "-Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
-    java = f'java -cp "{target}/test-classes:{target}/classes:$(cat {target}/jmh.classpath)"'
+    java = f'java -cp "{first}{target}/test-classes:{target}/classes:$(cat {target}/jmh.classpath)"'
     return f"{mvn} test-compile -DskipTests dependency:build-classpath {listed}", java
 
 

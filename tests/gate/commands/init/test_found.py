@@ -565,6 +565,7 @@ JVM = {
     "module": Case({"pom.xml": "<module>b</module>", "b/pom.xml": SHADED, "b/A.java": JAVA}, "b/target/benchmarks.jar"),
     # of a module that the top does not know: with what it takes of it, not what was installed last
     "apart": Case({"pom.xml": "<project><artifactId>lib</artifactId></project>", "b/pom.xml": SHADED + "<artifactId>lib</artifactId>", "b/A.java": JAVA}, "b/target/benchmarks.jar", " install -DskipTests && MAVEN_OPTS"),
+    "apart without a jar": Case({"pom.xml": "<project><artifactId>lib</artifactId></project>", "b/pom.xml": f"<project>{CORE}<artifactId>lib</artifactId></project>", "b/A.java": JAVA}, '-cp "target/classes:b/target/test-classes:', " install -DskipTests && MAVEN_OPTS"),
     "unnamed": Case({"pom.xml": SHADED.replace("{uberjar.name}", "{x}"), "A.java": JAVA}, "target/perfgate-jmh.jar"),
     "tests": Case({"pom.xml": f"<project>{CORE}</project>", "src/test/java/A.java": JAVA}, 'java -cp "target/test-classes:'),
     "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar", "&& sh gradlew --quiet"),
