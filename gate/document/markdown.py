@@ -233,7 +233,8 @@ class _Text:
     def facts(self, facts: Facts) -> list[str]:
         if self.document is not None:
             return ["  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in facts.rows)]
-        lines = [f"- {brief(name, _CELL)}: {brief(text, _TEXT)}" for name, text in facts.rows]
+        told = [(name, text if isinstance(text, Md) else brief(text, _TEXT)) for name, text in facts.rows]
+        lines = [f"- {brief(name, _CELL)}: {text}" for name, text in told]
         return [line if not number else f"\n{line}" for number, line in enumerate(lines)]
 
     def items(self, items: Items) -> list[str]:

@@ -123,7 +123,7 @@ def _folded(
         _of_table(parts.machines(found, names), "machine result"),
         _of_table(parts.other_views(found, names), "view"),
         _of_table(parts.recorded(report, names), "metric"),
-        Fold("What was measured, and by which rules", [Facts(parts.facts(report, names))], noun="rule"),
+        Fold("What was measured, and by which rules", [Facts(_facts(report, names))], noun="rule"),
     ]
     return prose(said) if said and not titled else None, titled + [p for p in folds if p not in first]
 
@@ -186,6 +186,14 @@ def _written(texts: Iterable[str], document: str, folded: Sequence[Md] = (), lef
         why = f"Left out here, because a {document} has a limited length"
         found.append(f"{why}: {', '.join(left_out)}. The report has all.")
     return "\n\n".join([*found, *folded]).strip("\n") + "\n"
+
+
+def _facts(report: Report, names: Names) -> list[tuple[str, str]]:
+    """Say what was measured, with the commits as code: a forge would make links of them."""
+    told = [code(each, 60) for each in reports.sides(report.run.base, report.run.head) if each != "unknown"]
+    rest = [brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text]
+    compared = Md("; ".join([" → ".join(told), *rest]))
+    return [(name, compared if told and name == "compared" else text) for name, text in parts.facts(report, names)]
 
 
 def _line(report: Report, links: Links | None, width: int) -> Md:
