@@ -114,7 +114,7 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
     # objects that stand one after the other
     while answer is not None and (at := answer.find("{", at)) >= 0:
         value, at = json.JSONDecoder().raw_decode(answer, at)
-        # a folder with a name that no import can have is told of without its place
+        # go lists a folder whose name no import can have, but not where it lies
         listed += [value] if "Dir" in value else []
     if answer is None:
         inner = [each for each in modules if each != module and f"{each}/".startswith(f"{module}/".lstrip("/"))]

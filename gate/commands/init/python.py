@@ -223,7 +223,7 @@ def _required(tree: Tree) -> list[str]:
         options.get("install_requires"),
         _of_setup(tree.text("setup.py")).get("install_requires"),
     ]
-    # a list of its own is of the project where the build tool is told so, or there is none
+    # requirements.txt counts if the build tool reads it, or if there is no build tool
     texts = [tree.text(path) for path in ("pyproject.toml", "setup.cfg", "setup.py")]
     told = not any(texts) or any("requirements.txt" in text for text in texts)
     return next(filter(None, map(_words, places)), _listed(tree, "requirements.txt") if told else [])
