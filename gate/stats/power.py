@@ -207,7 +207,7 @@ def _kept(t: Array, builds: int, alpha: float, interval: Interval) -> Array:
 
 def beyond(df: float, t: Array | float, critical: float) -> Array:
     """Return P(T > critical) of the noncentral t."""
-    found: Array = 1 - nctdtr(df, t, critical)
+    found: Array = np.asarray(1 - nctdtr(df, t, critical))
     distant = np.abs(t) > _REACH
     if distant.any():
         # beyond the reach of its series only the spread is uncertain: the critical value times it is below t
