@@ -147,6 +147,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadGroupSch
     return ByFile(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, dict[str, Any], dict[str, Any]]:
+    """Send of a report's many keywords only those that pytest reads again: they were most of each message."""
+    data = yield
+    if "keywords" in data:
+        data["keywords"] = {name: 1 for name in ("skip", "pytestmark") if name in data["keywords"]}
+    return data
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _lock_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let what one worker measures not wait for the others; which one disturbs which decides no test."""

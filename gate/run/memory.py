@@ -35,7 +35,7 @@ from gate.store.memory import HistoryError, Learned, Session, Sessions, Setup, S
 from gate.store.ref import RefStore
 from gate.writing.plain import visible
 from harness.errors import SourceError
-from harness.source.base_and_head import default_branch
+from harness.source.base_and_head import default_tips
 from harness.source.git import Access, Git, authorised, git_of
 from harness.source.repository import Repository
 
@@ -237,11 +237,8 @@ def on_default_branch(project: Project) -> bool:
     git, head = project.repository.git, project.sources.head.commit
     if head.dirty or head.sha is None:
         return False
-    with suppress(SourceError):  # none is known
-        return (
-            git.attempt("merge-base", "--is-ancestor", head.sha, default_branch(project.repository, {})[0]).status == 0
-        )
-    return False
+    tips = [*default_tips(git, {}).values()]
+    return bool(tips) and git.attempt("merge-base", "--is-ancestor", head.sha, tips[0]).status == 0
 
 
 # --- where the history is ---------------------------------------------------------------------------------------------
@@ -272,7 +269,7 @@ def opened(history: str | None, remote: str | None = None) -> RefStore | FolderS
         raise UserError(
             "no git repository here (GIT_DIR is ignored): run it in the project's, or name a folder with --history"
         )
-    if git.attempt("check-ref-format", ref).status:
+    if ref != HISTORY_REF and git.attempt("check-ref-format", ref).status:
         raise UserError(f"--history {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}, or a folder")
     return RefStore(git if remote is None else pushing(git, remote, os.environ), ref, remote)
 

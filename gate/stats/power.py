@@ -21,6 +21,7 @@ from gate.stats.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr,
 
 _MOST = 1e4
 """A noncentrality that no test of a bounded interval has."""
+_BISECTED = 10
 
 
 @lru_cache(maxsize=4096)
@@ -33,14 +34,25 @@ def needed(df: float, alpha: float, wanted: float) -> float:
     critical = t_quantile(df, alpha / 2)
     if critical >= _MOST or float(beyond(df, _MOST, critical)) < wanted:
         return math.inf
-    return _least(0.0, _MOST, lambda t: float(beyond(df, t, critical)) >= wanted)
+    return _least(0.0, _MOST, lambda t: float(beyond(df, t, critical)) - wanted)
 
 
-def _least(low: float, high: float, enough: Callable[[float], bool]) -> float:
-    """Return the least number that is enough, by bisection between one that is not and one that is."""
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+def _least(low: float, high: float, excess: Callable[[float], float]) -> float:
+    """Return the least number whose excess is not negative, between one where it is and one where it is not.
+
+    By bisection, and from where the excess is no longer flat by the line through both ends; an end that stays twice
+    counts half (the Illinois method).
+    """
+    at_low, at_high, moved = -1.0, 1.0, 0
+    for step in range(60):
+        if high - low <= 1e-14 * high or at_high == 0:
+            break
+        middle = low + (high - low) * (0.5 if step < _BISECTED else at_low / (at_low - at_high))
+        found = excess(middle)
+        if found >= 0:
+            high, at_high, at_low, moved = middle, found, at_low / (2 if moved > 0 else 1), 1
+        else:
+            low, at_low, at_high, moved = middle, found, at_high / (2 if moved < 0 else 1), -1
     return high
 
 
@@ -195,12 +207,13 @@ def _kept(t: Array, builds: int, alpha: float, interval: Interval) -> Array:
 
 def beyond(df: float, t: Array | float, critical: float) -> Array:
     """Return P(T > critical) of the noncentral t."""
-    found = 1 - nctdtr(df, t, critical)
-    # beyond the reach of its series only the spread is uncertain: the critical value times it is below t
-    far = gammainc(df / 2, df * (t / critical) ** 2 / 2)
-    found = np.where(np.abs(t) > _REACH, np.where(t > 0, far, 0.0), found)
-    beyond: Array = np.clip(found, 0.0, 1.0)
-    return beyond
+    found: Array = np.asarray(1 - nctdtr(df, t, critical))
+    distant = np.abs(t) > _REACH
+    if distant.any():
+        # beyond the reach of its series only the spread is uncertain: the critical value times it is below t
+        far = gammainc(df / 2, df * (t / critical) ** 2 / 2)
+        found = np.where(distant, np.where(t > 0, far, 0.0), found)
+    return np.minimum(np.maximum(found, 0.0), 1.0)
 
 
 def below(df: float, t: Array | float, critical: float) -> Array:
@@ -252,7 +265,7 @@ def minimum_detectable_change(
         low, high = high, 2 * high
         if low > _LARGEST_CHANGE:
             return math.inf
-    return _least(low, high, lambda change: rule(components, counts, change) >= wanted)
+    return _least(low, high, lambda change: rule(components, counts, change) - wanted)
 
 
 @lru_cache(maxsize=4096)
@@ -261,10 +274,10 @@ def needed_noncentrality(
 ) -> float:
     """Return the noncentrality that reaches the wanted power by the last look: inf where none does."""
 
-    def enough(t: float) -> bool:
-        return float(detection_by(t, looks, alphas, interval, min_builds)) >= wanted
+    def excess(t: float) -> float:
+        return float(detection_by(t, looks, alphas, interval, min_builds)) - wanted
 
-    return _least(0.0, 64.0, enough) if enough(64.0) else math.inf
+    return _least(0.0, 64.0, excess) if excess(64.0) >= 0 else math.inf
 
 
 def largest_variance_for(change: float, threshold: float, t: float, builds: int, covariance: float) -> float:

@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from gate.model import Commit, Side
 from gate.model.history import Pin
@@ -91,18 +92,20 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
 
     Raises: SourceError: the tree has unmerged files, or git cannot read a file.
     """
-    sha = repository.git.line("rev-parse", "--verify", "HEAD^{commit}")
-    branch = repository.git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
-    where = f"on {branch}" if branch else f"at the detached {sha[:12]}"
-    last = SideSource(Commit(ref=branch or "HEAD", sha=sha), sha), How(f"the last commit {where}")
     git = repository.store.reading_files
-    listing = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
-    status = git.entries("status", *listing)
+    listing = ("-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none")
+    told = git.entries("status", "--porcelain=v2", "--branch", "--no-ahead-behind", *listing)
+    headers = dict(entry.split(" ")[1:3] for entry in told if entry.startswith("# "))
+    sha, ref = headers["branch.oid"], headers["branch.head"]
+    where = f"on {ref}" if ref != "(detached)" else f"at the detached {sha[:12]}"
+    ref = ref if ref != "(detached)" else "HEAD"
+    last = SideSource(Commit(ref=ref, sha=sha), sha), How(f"the last commit {where}")
+    others = [entry.removeprefix("? ") for entry in told if entry.startswith("? ")]
+    status = [entry for entry in told if not entry.startswith(("# ", "? "))]
     unmerged = [entry.split(" ", 10)[-1] for entry in status if entry.startswith("u ")]
     if unmerged:
         advice = "resolve and `git add` them, or name a commit with --head"
         raise SourceError(f"the checkout has unmerged files ({listed(unmerged)}): {advice}")
-    others = git.entries("ls-files", "--others", "--exclude-standard", "-z")
     # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
     fields = [each for entry in status if len(each := entry.split(" ", 8)) == 9]
     warnings += [
@@ -118,7 +121,7 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
     with repository.store.index() as index:
         # The user's index rather than HEAD's tree: it knows sparse paths and makes the comparison fast. copy2 keeps
         # its time, by which git tells entries that may have changed since ("racy git").
-        own = git.directory / git.line("rev-parse", "--git-path", "index")
+        own = Path(git.environment["GIT_DIR"], "index")
         if own.exists():
             shutil.copy2(own, index.environment["GIT_INDEX_FILE"])
         answer = index.attempt("add", "--update")
@@ -130,12 +133,12 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
             advice = "make it readable, or name it in .gitignore; --head HEAD measures the last commit"
             raise SourceError(f"the working tree cannot be taken as it is: {answer.reason}: {advice}")
         tree = index.line("write-tree")
-    if tree == git.line("rev-parse", "HEAD^{tree}"):
+    revision = _commit(repository.store.writing, tree, sha, "perfgate: the working tree")
+    if revision == sha:
         return last
-    revision = _commit(repository.store.writing, tree, "HEAD", "perfgate: the working tree")
-    changes = repository.git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision)
+    changes = repository.git.entries("diff-tree", "-r", "-z", "--name-only", sha, revision)
     count = plural(len(changes), "file") + (f", {len(untracked)} untracked" if untracked else "")
-    commit = Commit(ref=branch or "HEAD", sha=sha, dirty=True, tree=tree)
+    commit = Commit(ref=ref, sha=sha, dirty=True, tree=tree)
     return SideSource(commit, revision), How(f"the working tree {where} with uncommitted changes ({count})")
 
 
@@ -192,7 +195,8 @@ def _default_base(
         _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
         name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
         return SideSource(Commit(ref=name, sha=parent), parent), FIRST_PARENT
-    names = default_branch(repository, environment)
+    tips = default_branch(repository, environment)
+    names = list(tips)
     branch = names[0].removeprefix("origin/")
     here = not named and head.commit.ref == branch
     common = {each: git.maybe("merge-base", sha, each) for each in names}
@@ -204,7 +208,7 @@ def _default_base(
     # the one of them that it is the merge base with
     name = next((each for each in names if common[each] == nearest), names[0])
     if nearest is not None and not here and nearest != sha:
-        return _merge_base(repository, nearest, name), merge_base(name)
+        return _merge_base(nearest, name, tips), merge_base(name)
     why = f"head is on {branch} itself" if here else f"{name} has all commits of head"
     parents = parents_of(git, sha)
     if head.commit.dirty:
@@ -219,7 +223,7 @@ def _default_base(
         lacks = plural(int(git.line("rev-list", "--count", f"{remote}..{sha}")), "commit")
         has = f"is on {branch} with {lacks}" if here else f"has {lacks} of {branch}"
         text = f"the merge base with {remote}, because head {has} that {remote} does not have"
-        return _merge_base(repository, pushed, remote), How(text)
+        return _merge_base(pushed, remote, tips), How(text)
     if not parents:
         raise SourceError(
             "nothing to compare: head is the first commit and the tree is clean: "
@@ -230,10 +234,9 @@ def _default_base(
     return SideSource(before, parents[0]), How(f"the commit before head, because {why}")
 
 
-def _merge_base(repository: Repository, sha: str, branch: str) -> SideSource:
+def _merge_base(sha: str, branch: str, tips: Mapping[str, str]) -> SideSource:
     """Name the merge base with a branch: as that branch where it is its tip."""
-    tip = repository.git.line("rev-parse", "--verify", f"{branch}^{{commit}}")
-    return SideSource(Commit(ref=branch if tip == sha else f"merge base with {branch}", sha=sha), sha)
+    return SideSource(Commit(ref=branch if tips[branch] == sha else f"merge base with {branch}", sha=sha), sha)
 
 
 def _require(repository: Repository, sha: str, what: str) -> None:
@@ -258,16 +261,27 @@ def _is_pull_merge(repository: Repository, sha: str, environment: Mapping[str, s
     return any(re.search(r"/pull/\d+/merge$", name) for name in names.splitlines())
 
 
-def default_branch(repository: Repository, environment: Mapping[str, str]) -> list[str]:
-    """Name the branch that changes go to, as the remote and as this clone have it."""
-    git = repository.git
+def default_tips(git: Git, environment: Mapping[str, str]) -> dict[str, str]:
+    """Find the branch that changes go to: its last commit as the remote and as this clone have it, by name.
+
+    Empty: none is known.
+    """
     target = environment.get("GITHUB_BASE_REF", "") if environment.get("CI") else ""
     pointer = git.maybe("symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD") or ""
-    for name in (target, pointer.removeprefix("origin/"), *DEFAULT_BRANCHES):
-        refs = [(f"origin/{name}", f"refs/remotes/origin/{name}"), (name, f"refs/heads/{name}")]
-        found = [short for short, full in refs if name and git.maybe("rev-parse", "--verify", "--quiet", full)]
-        if found:
-            return found
+    names = [*filter(None, (target, pointer.removeprefix("origin/"))), *DEFAULT_BRANCHES]
+    places = (("origin/", "refs/remotes/origin/"), ("", "refs/heads/"))
+    refs = [full + name for name in names for _, full in places]
+    listed = git.line("for-each-ref", "--format=%(refname) %(objectname)", *refs)
+    known = dict(line.split(" ") for line in listed.splitlines())
+    every = ({short + name: known[full + name] for short, full in places if full + name in known} for name in names)
+    return next(filter(None, every), {})
+
+
+def default_branch(repository: Repository, environment: Mapping[str, str]) -> dict[str, str]:
+    """Give default_tips. Raises: SourceError: no default branch is known."""
+    found = default_tips(repository.git, environment)
+    if found:
+        return found
     fetch = fetch_all(repository)
     looked = ", ".join(("origin/HEAD", *DEFAULT_BRANCHES))
     known = f", or {fetch}, then `git remote set-head origin --auto`" if fetch else ""
@@ -288,14 +302,13 @@ def default_tip(repository: Repository, environment: Mapping[str, str]) -> SideS
 
     Raises: SourceError: no default branch is known.
     """
-    git = repository.git
     # a scheduled workflow runs on the default branch, and its checkout may name no remote
-    names = default_branch(repository, {**environment, "GITHUB_BASE_REF": ""})
-    branch = names[0].removeprefix("origin/")
-    here = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD") == branch
-    name = branch if here else names[0]
-    sha = git.line("rev-parse", "--verify", f"{name}^{{commit}}")
-    return SideSource(Commit(ref=name, sha=sha), sha)
+    tips = default_branch(repository, {**environment, "GITHUB_BASE_REF": ""})
+    first = next(iter(tips))
+    branch = first.removeprefix("origin/")
+    here = repository.git.maybe("symbolic-ref", "--quiet", "HEAD") == f"refs/heads/{branch}"
+    name = branch if here else first
+    return SideSource(Commit(ref=name, sha=tips[name]), tips[name])
 
 
 def pinned(repository: Repository, tip: SideSource, head: str | None, against: str, tags: str) -> tuple[Pin, Sources]:
@@ -352,8 +365,6 @@ def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[s
             lines = b"".join(os.fsencode(f"{entry.mode} {entry.object}\t{entry.path}\0") for entry in entries)
             index.run("update-index", "-z", "--index-info", stdin=lines)
         tree = index.line("write-tree")
-    if tree == repository.git.line("rev-parse", revision + "^{tree}"):
-        return revision
     return _commit(repository.store.writing, tree, revision, "perfgate: overlaid with " + ", ".join(paths))
 
 
@@ -381,17 +392,21 @@ def patched(repository: Repository, revision: str, patch: bytes) -> str:
         if answer.status != 0:
             raise SourceError(f"does not apply to head: {answer.reason}", option="patch")
         tree = index.line("write-tree")
-    if tree == repository.git.line("rev-parse", revision + "^{tree}"):
+    made = _commit(repository.store.writing, tree, revision, "perfgate drill: patched")
+    if made == revision:
         raise SourceError("changes nothing in head", option="patch")
-    return _commit(repository.store.writing, tree, revision, "perfgate drill: patched")
+    return made
 
 
 def _commit(git: Git, tree: str, parent: str, message: str) -> str:
-    # The parent's date makes the commit a function of its content, so that a resumed run finds the same one
-    date = git.line("show", "--no-patch", "--no-show-signature", "--format=%ct", parent + "^{commit}") + " +0000"
+    """Give a commit with a tree after another; that one itself where its tree is the same."""
+    known, date = git.line("show", "--no-patch", "--no-show-signature", "--format=%T %ct", parent + "^{commit}").split()
+    if known == tree:
+        return parent
+    # the parent's date makes the commit a function of its content, so that a resumed run finds the same one
     identity = {
         f"GIT_{role}_{part}": value
         for role in ("AUTHOR", "COMMITTER")
-        for part, value in (("NAME", "perfgate"), ("EMAIL", "perfgate@localhost"), ("DATE", date))
+        for part, value in (("NAME", "perfgate"), ("EMAIL", "perfgate@localhost"), ("DATE", f"{date} +0000"))
     }
     return git.seeing(**identity).line("commit-tree", tree, "-p", parent, "-m", message)

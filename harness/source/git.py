@@ -160,8 +160,31 @@ class Git:
         return [entry for entry in os.fsdecode(self.run(*arguments)).split("\0") if entry]
 
 
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A checkout as git finds it."""
+
+    git: Git
+    """In the directory that was asked about, for this repository."""
+    common: Path
+    """The git directory that all worktrees share."""
+    shallow: bool
+    """History was cut off by a shallow clone."""
+    begun: bool
+    """HEAD has a commit."""
+
+
 def git_of(directory: Path) -> Git:
-    """Give git in a directory of a checkout, for the repository that the nearest .git upwards names.
+    """Give git in a directory of a checkout. Raises: SourceError: as checkout_of."""
+    return checkout_of(directory).git
+
+
+# git gives back an option that it does not know; no path that it writes has this line
+_MARK = "--//--"
+
+
+def checkout_of(directory: Path) -> Checkout:
+    """Find the checkout around a directory: of the repository that the nearest .git upwards names.
 
     Raises: SourceError: there is none, it is bare, or git refuses it, such as one of another owner.
     """
@@ -172,9 +195,13 @@ def git_of(directory: Path) -> Git:
         raise SourceError((_BARE if bare else _NO_REPOSITORY).format(directory))
     # git finds it by itself this once, where it finds the .git first: only so does it ask whose it is
     asking = Git(top, {"GIT_DIR": ""})
-    # a path may hold newlines, so it comes last
-    answer = asking.attempt("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir")
-    if answer.status != 0:
+    # a path may hold newlines; where there is no work tree or no commit git stops before that
+    answer = asking.attempt(
+        "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--absolute-git-dir",
+        _MARK, "--git-common-dir", _MARK, "--show-toplevel", _MARK, "HEAD^{commit}",
+    )  # fmt: skip
+    facts, *paths = os.fsdecode(answer.stdout).split(f"\n{_MARK}\n")
+    if not paths:
         if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
             told = (line.strip() for line in answer.stderr.splitlines() if "--add safe.directory" in line)
             command = next(told, "") or f"git config --global --add safe.directory {directory}"
@@ -184,7 +211,7 @@ def git_of(directory: Path) -> Git:
         else:
             why = f"git cannot use {directory}: {answer.reason}"
         raise SourceError(why)
-    is_bare, within, place = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 2)
+    is_bare, within, shallow, place = facts.split("\n", 3)
     if is_bare == "true":
         raise SourceError(_BARE.format(top))
     found = Path(place).resolve()
@@ -193,8 +220,11 @@ def git_of(directory: Path) -> Git:
         raise SourceError(_NO_REPOSITORY.format(directory))
     if directory.is_relative_to(found) or within != "true":
         raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
-    tree = Path(asking.line("rev-parse", "--show-toplevel")).resolve()
-    return Git(directory, {"GIT_DIR": os.fspath(found), "GIT_WORK_TREE": os.fspath(tree)})
+    if len(paths) == 1:
+        raise SourceError(f"git cannot use {directory}: {answer.reason}")
+    git = Git(directory, {"GIT_DIR": os.fspath(found), "GIT_WORK_TREE": os.fspath(Path(paths[1]).resolve())})
+    # git says it as seen from where it began: --path-format=absolute needs git 2.31
+    return Checkout(git, (top / paths[0]).resolve(), shallow == "true", begun=answer.status == 0)
 
 
 _BARE = "{} is a bare repository: run perfgate in a checkout (git worktree add, git clone)"

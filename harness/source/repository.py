@@ -17,7 +17,7 @@ from typing import Literal
 from gate.checkout import text_of
 from gate.model import Failure
 from harness.errors import SourceError
-from harness.source.git import Git, git_of
+from harness.source.git import Git, checkout_of
 from harness.source.store import Store
 from harness.source.workdir import WorkDirectory
 
@@ -77,15 +77,12 @@ def find_repository(directory: Path) -> Repository:
 
     Raises: SourceError: no repository, or one that perfgate cannot measure (bare, without a commit, of another owner).
     """
-    git = git_of(directory)
-    directory, top = git.directory, Path(git.environment["GIT_WORK_TREE"])
-    # a path may hold newlines, so it comes last; relative to git's directory: --path-format=absolute needs git 2.31
-    found = git.maybe("rev-parse", "HEAD^{commit}", "--is-shallow-repository", "--git-common-dir")
-    if found is None:
+    found = checkout_of(directory)
+    directory, top = found.git.directory, Path(found.git.environment["GIT_WORK_TREE"])
+    if not found.begun:
         raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
-    _, shallow, shared = found.split("\n", 2)
-    common = (directory / shared).resolve()
-    store = Store(replace(git, directory=top), common, WorkDirectory(top, common / "perfgate"))
+    work = WorkDirectory(top, found.common / "perfgate")
+    store = Store(replace(found.git, directory=top), found.common, work)
     origins = [value for key, _, value in store.configured() if key == "remote.origin.url"]
     prefix = PurePosixPath()
     for each in (directory, *directory.parents):
@@ -97,7 +94,7 @@ def find_repository(directory: Path) -> Repository:
         if has_config:
             prefix = PurePosixPath(each.relative_to(top).as_posix())
             break
-    return Repository(top, prefix, store, common, shallow == "true", origins[-1] or None if origins else None)
+    return Repository(top, prefix, store, found.common, found.shallow, origins[-1] or None if origins else None)
 
 
 def files_at(repository: Repository, revision: str, *paths: str) -> list[TreeEntry]:

@@ -89,7 +89,9 @@ def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[str, 
     """Give the submodules of a commit that are not turned off: their names, what the commit has, and their URLs."""
     git, checkout = store.isolated, owner.checkout
     if revision not in store.submodules:
-        store.submodules[revision] = submodules_at(git, revision)
+        listed = store.files.get((revision,))
+        has_none = listed is not None and all(each.mode != "160000" for each in listed)
+        store.submodules[revision] = [] if has_none else submodules_at(git, revision)
     for name, submodule in store.submodules[revision]:
         said: dict[str, str | None] = {}
         for key in ("update", "url"):

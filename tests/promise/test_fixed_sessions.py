@@ -92,7 +92,7 @@ WHOLE = [(count, rounds, *noise, 4000) for noise in NOISES for count in (2, 3, 5
 
 
 @pytest.mark.parametrize(
-    ("count", "rounds", "factor", "effects", "rho", "trials"), some([(2, 3, 4.0, "normal", 0.0, 120), *WHOLE], 1)
+    ("count", "rounds", "factor", "effects", "rho", "trials"), some([(2, 3, 4.0, "normal", 0.0, 40), *WHOLE], 1)
 )
 def test_coverage(count: int, rounds: int, factor: float, effects: str, rho: float, trials: int) -> None:
     of = Machines(unlike(count, factor), spread(count), rounds, effects, rho)

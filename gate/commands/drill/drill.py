@@ -40,8 +40,7 @@ from gate.run.refusal import refuse_unsafe
 from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
-from harness.errors import SourceError
-from harness.source.base_and_head import SideSource, changed, default_branch, patched
+from harness.source.base_and_head import SideSource, changed, default_tips, patched
 from harness.source.repository import Repository, TreeEntry, files_at
 
 LONGER = 0.25
@@ -251,10 +250,7 @@ def _read_workflows(options: Options, out: TextIO) -> int:
         tracked = [entry.path for entry in files_at(repository, project.sources.head.revision)]
         words = [word for text in commands_of(config) for word in text.split()]
         named = {repository.inside("perfgate.toml"), *(repository.inside(word) for word in words)}
-        try:
-            (branch, *_) = default_branch(repository, {})
-        except SourceError:
-            branch = ""
+        branch = next(iter(default_tips(repository.git, {})), "")
     paths = [path for path in tracked if path in named]
     found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
     headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} could swallow a verdict"

@@ -21,7 +21,7 @@ from harness.build.cache import directory_of
 from harness.process.execute import Command, ProcessExecutor, clean_environment
 from harness.sandbox.home import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, examined
-from harness.source.git import git_of
+from harness.source.git import checkout_of
 
 SECONDS = 30.0
 """For each question, where the host is free; up to three times as much where others use it."""
@@ -176,7 +176,6 @@ def asked(tree: Tree) -> Iterator[Asked]:
 def _ground(tree: Tree, work: Path) -> Ground:
     environment = clean_environment(os.environ)
     builds = directory_of(os.environ)
-    common = git_of(tree.directory).line("rev-parse", "--git-common-dir") if tree.git else ".git"
     return Ground(
         work=work,
         outputs=work / "outputs",
@@ -187,6 +186,6 @@ def _ground(tree: Tree, work: Path) -> Ground:
         copied=False,
         one_path=False,
         names=named(tree.files, ()),
-        git=(tree.directory / common).resolve(),
+        git=checkout_of(tree.directory).common if tree.git else (tree.directory / ".git").resolve(),
         kept=None if builds is None else builds.parent / "caches",
     )

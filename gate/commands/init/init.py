@@ -43,7 +43,7 @@ from gate.model import UserError
 from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.home import defaults, named
-from harness.source.git import git_of
+from harness.source.git import checkout_of, git_of
 
 FILE = "perfgate.toml"
 PATIENCE = 3.0
@@ -260,7 +260,7 @@ def _untried(tree: Tree, found: Found, file: str) -> str:
     if not tree.git:
         return "this is not a git repository yet: `git init` and commit first, as perfgate compares two of its states"
     try:
-        if git_of(tree.directory).maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+        if not checkout_of(tree.directory).begun:
             return "nothing is committed yet: commit first, as perfgate compares two states of a repository"
     except SourceError as error:
         return str(error)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
@@ -19,10 +18,8 @@ from gate.github.publishing.request import slug_of
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
 from gate.writing.plain import visible
-from harness.errors import SourceError
-from harness.source.base_and_head import default_branch
+from harness.source.base_and_head import default_tips
 from harness.source.git import git_of
-from harness.source.repository import find_repository
 
 FOLDER = PurePosixPath(".github/workflows")
 DEFAULT_ACTION = "perfgate/perfgate@v1"
@@ -139,9 +136,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
         raise UserError(f"{project}: this folder name cannot be written into a workflow: rename the folder")
     # name a project by its folder, as the action does (its input id); "" for the root
     slug = "" if project == PurePosixPath() else slug_of(project)
-    needs, branch = needs_of(found or git.directory), None
-    with suppress(SourceError):
-        branch = default_branch(find_repository(git.directory), {})[0].removeprefix("origin/")
+    needs = needs_of(found or git.directory)
+    branch = next((name.removeprefix("origin/") for name in default_tips(git, {})), None)
     # a pattern of branches that matches this one alone
     only = _scalar(re.sub(r"[!+*?\[\]]", r"\\\g<0>", branch or "main"))
     texts = {

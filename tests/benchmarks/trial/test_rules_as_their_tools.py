@@ -158,7 +158,7 @@ def near(share: float, of: int = SIMULATIONS) -> object:
     return pytest.approx(share, abs=3 * math.sqrt(share * (1 - share) / of))
 
 
-@pytest.mark.parametrize("count", some([300, 3000], 1))
+@pytest.mark.parametrize("count", some([100, 300, 3000], 1))
 def test_tests_at_5_percent_call_head_slower_in_half_of_these(count: int) -> None:
     assert alarms(one_process.welch, 30, 30, count) == near(0.025, count)
     assert alarms(one_process.mann_whitney, 30, 30, count) == near(0.025, count)
@@ -180,7 +180,7 @@ def test_benchers_prediction_limit_is_passed_by_1_percent_of_new_values() -> Non
     assert over / SIMULATIONS == near(0.01)
 
 
-@pytest.mark.parametrize("count", some([400, 4000], 1))
+@pytest.mark.parametrize("count", some([150, 400, 4000], 1))
 def test_tachometers_interval_covers_95_percent_at_a_fixed_size_and_less_when_it_stops_at_0(count: int) -> None:
     draw = np.random.default_rng(13)
     fixed = stopped = 0

@@ -241,9 +241,8 @@ def told(script: str, *, stops: bool = True, pipefail: bool = False) -> bool:
     return keeps(script, decides, stops=stops, pipefail=pipefail)
 
 
-@pytest.mark.parametrize("script", [*LOST, *PIPED, *KEPT, *NOT_UNDERSTOOD])
-def test_what_becomes_of_a_failure(script: str) -> None:
-    assert told(script) == (script in KEPT)
+def test_what_becomes_of_a_failure() -> None:
+    assert [each for each in (*LOST, *PIPED, *KEPT, *NOT_UNDERSTOOD) if told(each) != (each in KEPT)] == []
 
 
 def test_how_the_shell_was_started() -> None:
@@ -256,16 +255,16 @@ def test_how_the_shell_was_started() -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-@pytest.mark.parametrize("script", [*LOST, *PIPED, *KEPT])
-def test_bash_says_the_same(script: str, tmp_path: Path) -> None:
+def test_bash_says_the_same(tmp_path: Path) -> None:
     """Every other command exits with 0 here, as it is taken to."""
     (tmp_path / "other").write_text("#!/bin/sh\n:\n")
     (tmp_path / "gate").write_text("#!/bin/sh\nexit 1\n")
     for each in tmp_path.iterdir():
         each.chmod(0o755)
     (tmp_path / "x").touch()
-    ended = subprocess.run(
-        ["bash", "-e", "-c", script],
-        cwd=tmp_path, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, timeout=20, check=False,
-    )  # fmt: skip
-    assert (ended.returncode == 0) == (script not in KEPT)
+    for script in (*LOST, *PIPED, *KEPT):
+        ended = subprocess.run(
+            ["bash", "-e", "-c", script],
+            cwd=tmp_path, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, timeout=20, check=False,
+        )  # fmt: skip
+        assert (ended.returncode == 0) == (script not in KEPT), script

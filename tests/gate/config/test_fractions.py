@@ -100,10 +100,10 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("factors", "generated"), PUBLISHED)
-def test_the_table_has_the_published_word_lengths(factors: int, generated: int) -> None:
-    lengths = Counter(map(len, words_of(factors, generated)))
-    assert [lengths.get(n, 0) for n in range(3, max(lengths) + 1)] == PUBLISHED[factors, generated]
+def test_the_table_has_the_published_word_lengths() -> None:
+    for fraction, published in PUBLISHED.items():
+        lengths = Counter(map(len, words_of(*fraction)))
+        assert [lengths.get(n, 0) for n in range(3, max(lengths) + 1)] == published, fraction
 
 
 TABLED = [
@@ -155,9 +155,9 @@ def test_runs_in_standard_order() -> None:
     assert fraction_runs(3, [generator("A=BC", names)]) == [(0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 1, 1)]
 
 
-@pytest.mark.parametrize("factors", range(2, LARGEST_BURMAN + 1))
-def test_plackett_burman_designs_are_orthogonal_and_balanced(factors: int) -> None:
-    assert orthogonal(burman_runs(factors), burman_size(factors)).shape[1] == factors
+def test_plackett_burman_designs_are_orthogonal_and_balanced() -> None:
+    for factors in range(2, LARGEST_BURMAN + 1):
+        assert orthogonal(burman_runs(factors), burman_size(factors)).shape[1] == factors
 
 
 def test_plackett_burman_designs_have_the_next_multiple_of_four_runs_that_there_is() -> None:

@@ -78,7 +78,7 @@ def test_a_floor_is_not_blamed_for_what_the_number_of_findings_holds_back() -> N
     rng = np.random.default_rng(5)
     found = [
         found.reason
-        for _ in range(20)
+        for _ in range(8)
         for found in decided(rng, 'threshold = "3%"\nfloor = "1us"', builds=5).findings
         if found.verdict == "inconclusive" and found.ratio.low is not None and found.ratio.low > EDGE
     ]

@@ -30,10 +30,10 @@ def said(reading: Reading) -> bytes:
     return msgspec.json.encode([reading.measured, reading.aggregates, reading.failed, reading.about], enc_hook=list)
 
 
-@pytest.mark.parametrize("file", FILES, ids=ids)
-def test_one_adapter_recognises_a_file_by_its_content(file: Path) -> None:
-    source = Source("x", file) if file.is_dir() else Source("x", None, file.read_bytes())
-    assert [name for name in result_formats() if adapter(name).recognises(source)] == [file.parent.name]
+def test_one_adapter_recognises_a_file_by_its_content() -> None:
+    for file in FILES:
+        source = Source("x", file) if file.is_dir() else Source("x", None, file.read_bytes())
+        assert [name for name in result_formats() if adapter(name).recognises(source)] == [file.parent.name], file
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.is_file() and f.suffix not in (".bin", ".gz")], ids=ids)

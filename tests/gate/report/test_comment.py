@@ -276,7 +276,7 @@ LONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some(LONG, 2, pytest.mark.nightly))
+@pytest.mark.parametrize("name", some(LONG, 1, pytest.mark.nightly))
 def test_a_long_report_stays_within_github_limits_and_says_what_is_left_out(name: str) -> None:
     report = LONG[name]()
     comment, whole = markdown.comment(report, LINKS), markdown.summary(report, LINKS)

@@ -148,7 +148,7 @@ def test_how_often_a_right_memory_is_given_up() -> None:
     assert shares == pytest.approx(GIVEN_UP_AT_EVERY_LOOK, abs=0.012)
 
 
-QUICK = [((2, 3, 4), 0.10, 400)]
+QUICK = [((2, 3, 4), 0.10, 150)]
 WHOLE = [((3,), 0.10, 20_000), ((2, 3, 4), 0.10, 20_000), ((2, 3, 4, 5), 0.05, 20_000), ((4, 6, 8, 12), 0.05, 20_000)]
 
 

@@ -349,14 +349,12 @@ def test_sides_without_rounds_and_memory_alone() -> None:
 
 # --- what it promises -------------------------------------------------------------------------------------------------
 
-REPORTS = 4000
 
-
-def coverage(builds: int, noise: float, cases: int) -> float:
+def coverage(builds: int, noise: float, cases: int, reports: int) -> float:
     """How often the 95% interval holds the truth. noise: present over remembered variance, of all cases."""
     rng, d0, rho = np.random.default_rng(1), 20, 0.4
     held = 0
-    for _ in range(REPORTS // cases):
+    for _ in range(reports // cases):
         drift = rng.normal(0, math.sqrt(rho), builds)
         found = []
         for _ in range(cases):
@@ -372,7 +370,7 @@ def coverage(builds: int, noise: float, cases: int) -> float:
             result = moderate(contrast_variance(base, head), builds - 1, of_contrast, k, p_sides=p_sides)
             low, high = ends(moderated_pair(base, head, result.variance, result.df).limits(0.05))
             held += low <= 1.1 <= high
-    return held / REPORTS
+    return held / reports
 
 
 RIGHT = [(3, 1, 1, 0.945, 0.978), (5, 1, 1, 0.945, 0.978)]
@@ -382,11 +380,16 @@ HOST_NOISIER = [(3, 2, 20, 0.94, 1.0), (3, 4, 20, 0.94, 1.0), (5, 2, 20, 0.94, 1
 
 
 @pytest.mark.parametrize(
-    ("builds", "noise", "cases", "promise", "most"), [*some(RIGHT, 1), *some(ONE_NOISIER, 1), *some(HOST_NOISIER, 1)]
+    ("builds", "noise", "cases", "promise", "most", "reports"),
+    [
+        row
+        for group in (RIGHT, ONE_NOISIER, HOST_NOISIER)
+        for row in some([(*group[0], 1200), *((*each, 4000) for each in group)], 1)
+    ],
 )
-def test_coverage(builds: int, noise: float, cases: int, promise: float, most: float) -> None:
-    covered = coverage(builds, noise, cases)
-    assert promise - 3 * math.sqrt(promise * (1 - promise) / REPORTS) < covered <= most
+def test_coverage(builds: int, noise: float, cases: int, promise: float, most: float, reports: int) -> None:
+    covered = coverage(builds, noise, cases, reports)
+    assert promise - 3 * math.sqrt(promise * (1 - promise) / reports) < covered <= most
 
 
 COMMON = session(build=square(0.01, 4), contrast=square(0.01, 4))
