@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
 from gate.decide.importance import is_changed, ordered, plain
 from gate.document import terminal
-from gate.document.document import Cell, Column, Document, Facts, Footnotes, Items, Part, Row, Section, Statement, Table
+from gate.document.document import Document, Facts, Footnotes, Items, Part, Section, Statement, Table
 from gate.document.terminal import Screen
 from gate.model import Finding, Report
 from gate.report import parts
 from gate.units import plural
-from gate.words import bars, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
+from gate.words import notes, numbers, reports, sameness, verdict_line, views
 from gate.words.failures import grouped
 from gate.words.short_names import Names
-from gate.writing.phrases import listed, more_are, named
+from gate.writing import phrases
+from gate.writing.phrases import more_are, named
 from gate.writing.plain import visible
 
 _TOLD = 3
@@ -71,7 +72,7 @@ class _Text:
 
     def sections(self) -> Iterable[list[Part]]:
         report, names, every = self.report, self.names, self.every
-        yield [Statement(f"{bars.of_report(report)} {verdict_line.text(report)}", report.verdict)]
+        yield [parts.headline(report)]
         failed, error = self.failures(), report.verdict == "error"
         yield failed if error else []
         yield self.findings()
@@ -124,9 +125,17 @@ class _Text:
             changed, noisy = [f for f in found if is_changed(f)], [f for f in found if f.is_noise][:_NOISY]
             few = [f for f in found if plain(f)]
             shown = [*changed[:_CHANGED], *noisy, *(few if len(few) <= _QUIET - len(changed) - len(noisy) else [])]
-        own = findings_table(shown, self.told, self.every, self.names) if shown else []
-        rows = {*map(id, shown)}
-        if rest := [f for f in found if id(f) not in rows]:
+        of = footnotes(shown, self.told, self.every)
+        table = parts.results(shown, self.names)
+        rows = [
+            replace(row, settings=self.names.settings(f), notes=of(f)) for row, f in zip(table.rows, shown, strict=True)
+        ]
+        # of all of it the facts say what intervals rest on
+        sharper = [f for f in shown if f.view is not None and f.view.why == "sharper"] if self.every else []
+        said = (*views.clauses(sharper), *([] if self.every else views.meanings(shown)))
+        own: list[Part] = [replace(table, rows=rows, caught="" if self.every else reports.no_sign(shown), reading=said)]
+        listed = {*map(id, shown)}
+        if rest := [f for f in found if id(f) not in listed]:
             texts = numbers.counted(map(numbers.word, rest))
             own.append(Statement(f"{reports.counts(self.report)}. Without a row: {', '.join(texts)}."))
         return [*own, Footnotes()]
@@ -156,7 +165,7 @@ class _Text:
             f"{self.names.label(case)} {self.names.quantity(case)} {numbers.change_in(case, case.ratio)}"
             for case in reports.moved(self.report)
         ]
-        return [Items([f"recorded, not decided: {listed(texts)}"] if texts else [], "rest")]
+        return [Items([f"recorded, not decided: {phrases.listed(texts)}"] if texts else [], "rest")]
 
     def warnings(self) -> tuple[list[str], int]:
         """Give the warnings that are said, and how many are not."""
@@ -181,69 +190,19 @@ def functions(report: Report, names: Names, most: int | None) -> list[Part]:
     return parts.functions(report, names, most, words.NAMED if most is not None else None).parts
 
 
-_NAMED = ("benchmark", "metric", "factors", "change", "threshold", "verdict", "base", "head", "bar")
-_FORMS = (
-    (_NAMED, 29),
-    (_NAMED, 17),
-    (("case", "change", "threshold", "verdict", "base", "head", "bar"), 17),
-    (("case", "change", "threshold", "verdict", "base", "head"), 0),
-    (("case", "change", "threshold", "verdict"), 0),
-    (("case", "change", "word"), 0),
-)
-"""Which columns a table has, and the width of its bar: the widest first."""
+def footnotes(found: Sequence[Finding], told: Sequence[Finding], every: bool) -> Callable[[Finding], tuple[str, ...]]:
+    """Return what writes the footnotes of a row.
 
-
-def findings_table(found: Sequence[Finding], told: Sequence[Finding], every: bool, names: Names) -> list[Part]:
-    """Lay out the findings, at least one, below what all rows share.
-
-    told: those told of in sentences, whose reasons need no footnote. every: all notes, also those for experts.
+    told: those told of in sentences, whose reasons need none. every: all notes, also those for experts.
     """
-    scale, confidence = bars.scale(found), reports.confidence(found)
-    same_better = reports.uniform(f.better for f in found)
-    # what all rows share stands above the table: it has to fit 80 columns
-    above = {
-        "metric": reports.uniform(finding_words.quantity(f) for f in found),
-        "threshold": reports.uniform(numbers.threshold(f) for f in found),
-        "factors": None if any(f.factors for f in found) else "none",
-    }
-    absent = {name for name, shared in above.items() if shared}
-    rows = _rows(found, {id(finding) for finding in told}, absent, every, names)
-    better = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
-    limit = f"threshold {above['threshold']}" if above["threshold"] else ""
-    within = f"names begin with {names.prefix}" if names.prefix else ""
-    # of all of it the facts say what intervals rest on
-    sharper = [f for f in found if f.view is not None and f.view.why == "sharper"] if every else []
-    said = [*views.clauses(sharper), *([] if every else views.meanings(found))]
-    forms = []
-    for columns, room in _FORMS:
-        shown = [name for name in columns if name not in absent]
-        titles = {"case": "benchmark", "change": reports.titled(confidence), "word": "verdict"}
-        titles["bar"] = bars.ends(scale, room) if room else ""
-        numeric = ("base", "head", "threshold")
-        head = [Column(titles.get(name, name), right=name in numeric, spare=name == "bar") for name in shown]
-        drawn = [Cell(bars.bar(f, scale, room) if room else "") for f in found]
-        cells = [Row([({**own, "bar": bar})[name] for name in shown]) for own, bar in zip(rows, drawn, strict=True)]
-        caught = "" if every or "verdict" not in shown else reports.no_sign(found)
-        read = (bars.legend() if room else "", caught, *said)
-        note = " ".join(f"{reports.capitalized(text)}." for text in read if text)
-        forms.append(Table("", "", head, cells, note=note))
-    first, *narrower = forms
-    shared = ", ".join(filter(None, (above["metric"], better, limit, within)))
-    return [Statement(shared), replace(first, narrower=(*narrower,))]
-
-
-def _rows(
-    found: Sequence[Finding], in_sentences: set[int], absent: set[str], every: bool, names: Names
-) -> list[dict[str, Cell]]:
-    """Write all that a row may show; in_sentences: ids of findings; absent: what stands above the table."""
-    confidence, same_better = reports.confidence(found), reports.uniform(f.better for f in found)
+    in_sentences = {id(finding) for finding in told}
 
     def minded(finding: Finding) -> list[notes.Note]:
         return notes.notes(finding, every=every)
 
     shared = notes.shared(found, notes.why) | notes.shared(found, minded)
 
-    def footnotes(finding: Finding) -> tuple[str, ...]:
+    def of(finding: Finding) -> tuple[str, ...]:
         said = id(finding) in in_sentences
         silent = plain(finding) or ((said or finding_words.in_row(finding)) and not every)
         why = [] if silent else notes.why(finding)
@@ -253,31 +212,7 @@ def _rows(
         # that a view varies less is said of all at once
         apart = finding.view is not None and finding.view.why != "sharper" and not said
         texts = [shared[kind].text if kind in shared else text for kind, text in (*why, *minded(finding))]
-        open_ = (
-            [f"{numbers.MAY_REGRESS}: its change as measured is beyond the threshold"] if finding.may_regress else []
-        )
+        open_ = [f"{numbers.MAY_REGRESS}: its change as measured is beyond the threshold"] * finding.may_regress
         return (*open_, *([views.clause(finding)] if apart else []), *texts)
 
-    def row(finding: Finding) -> dict[str, Cell]:
-        arrow = " ↑" if not same_better and finding.better == "higher" else ""
-        like = numbers.larger(finding)
-        change = f"{numbers.change(finding.ratio)} ({numbers.interval_in(finding.ratio, confidence)})"
-        texts = {
-            "benchmark": names.tail(finding.benchmark),
-            "metric": names.quantity(finding) + arrow,
-            "factors": names.settings(finding),
-            "base": numbers.value(finding.base, finding.unit, like),
-            "head": numbers.value(finding.head, finding.unit, like),
-            "change": numbers.in_points(finding, change),
-            "threshold": numbers.threshold(finding),
-        }
-        texts["case"] = " ".join(texts[n] for n in ("benchmark", "metric", "factors") if n not in absent and texts[n])
-        cells, below, mark = (
-            {n: Cell(text) for n, text in texts.items()},
-            footnotes(finding),
-            bars.SHAPES[finding.verdict],
-        )
-        words = {"verdict": numbers.verdict_of(finding), "word": numbers.word(finding)}
-        return cells | {n: Cell(f"{mark} {text}", notes=below, tone=finding.verdict) for n, text in words.items()}
-
-    return [row(finding) for finding in found]
+    return of

@@ -6,27 +6,31 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+
+from msgspec.structs import replace
 
 from gate.decide.importance import MOST, ordered
-from gate.document.document import Code, Facts, Fold, Items, Part, Section, Statement
-from gate.document.html import hash_of, prose, render_template, shown
-from gate.model import SIDES, VERDICTS, Finding, Report, outcomes
+from gate.document import html
+from gate.document.document import (
+    Code,
+    Count,
+    Document,
+    Facts,
+    Figures,
+    Fold,
+    Items,
+    Part,
+    Pointers,
+    Results,
+    Section,
+    Statement,
+)
+from gate.model import SIDES, Finding, Report
 from gate.report import parts
 from gate.report.measurements import Material
-from gate.report.page.findings import (
-    MARKS,
-    NAME,
-    difference,
-    forest_of,
-    readings,
-    rows_of,
-    shared_notes,
-    sort_key,
-)
-from gate.units import format_confidence, plural
+from gate.report.page.findings import NAME, cards, readings, shared_notes, ticks
+from gate.units import agree, plural
 from gate.words import bars, numbers, reports, sameness, verdict_line, views
-from gate.words import findings as finding_words
 from gate.words.failures import grouped
 from gate.words.sameness import say_builds
 from gate.words.short_names import Names
@@ -45,78 +49,124 @@ def render(report: Report, material: Material | None = None) -> str:
 
     material: what is at hand beside the report; None: nothing, so that there are no pictures of values.
     """
-    confidence = reports.confidence(report.findings)
-    values: dict[str, Any] = {
-        "page": page_of(report, material or Material()),
-        "report": report,
-        "title": verdict_line.text(report),
-        "line": verdict_line.verdict_line(report),
-        "mark": bars.of_report(report),
-        "tallies": reports.tallies(report),
-        "neutral": isinstance(report.summary, outcomes.NothingToCompare),
-        "shapes": bars.SHAPES,
-        "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
-        "better": reports.uniform(f.better for f in report.findings),
-        "clauses": views.clauses(report.findings),
-        "confidence": confidence,
-        "confidences": reports.basis(report.findings),
-        "shown_interval": lambda f: numbers.in_points(f, numbers.interval_in(f.ratio, confidence)),
-        # lets the page's one script run
-        "script_hash": hash_of("report.js"),
-        "words": reports,
-        "written": numbers,
-        "plural": plural,
-        "finding_words": finding_words,
-        "sameness": sameness,
-        "difference": difference,
-        "sort_key": sort_key,
-        "name_width": NAME,
-        "short": _short,
-        "level": format_confidence,
-        "marks": MARKS,
-        "verdicts": VERDICTS,
-    }
-    return render_template("report.html.j2", values, html=True, finalize=shown).lstrip()
+    return html.render(document(report, material or Material()))
 
 
-def page_of(report: Report, material: Material) -> SimpleNamespace:
-    """Bring a report and what is at hand beside it into what the template arranges."""
-    found = ordered(report.findings)
-    forest = forest_of(found)
-    again = again_of(report, material)
-    names = Names(report)
-    rows = rows_of(report, names, found, forest, material, again.one)
-    of = {id(row.finding): row for row in rows}
-    confidence = report.policy.gate.get("confidence")
-    left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
+def document(report: Report, material: Material) -> Document:
+    """Bring a report and what is at hand beside it into a page, the most important finding first."""
+    found, names, again = ordered(report.findings), Names(report), again_of(report, material)
+    table = parts.results(found, names)
+    table = replace(table, rows=[replace(row, id=f"finding-{n}") for n, row in enumerate(table.rows, 1)])
     failed: list[Part] = [
         parts.failure(group, report, None, 50, _OUTPUT, f"failure-{number}")
         for number, group in enumerate(grouped(report.failures, by_output=True), 1)
     ]
-    return SimpleNamespace(
-        facts=_facts(report, found, names),
-        level=amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "the false-alarm limit",
-        next=prose(reports.next_step(report)) or None,
-        failures=Section("Failures", "failures", failed),
-        forest=forest,
-        threshold=reports.uniform(map(numbers.threshold, found)) or "",
-        # what a change to the left and to the right on the axis is called; empty: not the same for all rows
-        ways=(left, right),
-        has_median=any(f.statistic == "p50" for f in found),
-        readings=readings(figure for row in rows for figure in row.figures),
-        rows=rows,
-        beside=Facts(parts.beside(report, names)),
-        warnings=Items([each.sentence() for each in reports.warnings(report)], "warning"),
-        # what is said once of several findings, and of which
-        shared=[(each.text, [of[id(f)] for f in each.of]) for each in shared_notes(found).values()],
-        why=parts.functions(report, names, None, None, table=True),
-        without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
-        behind=behind_of(report, names, again),
-        # what is no such time is shown as it is
-        created=_short(re.sub(r"^(\S{10})T(\d\d:\d\d):[\d.]+Z$", r"\1 \2 UTC", report.run.created or "")),
-        again=again,
-        most=MOST,
+    warnings = [each.sentence() for each in reports.warnings(report)]
+    sections = [
+        Section("Failures", "failures", failed),
+        _results(report, found, table, warnings, names),
+        Section("Warnings", "warnings", [Items(warnings, "rest")]),
+        *([_details(report, found, table, material, names, again.one)] if found else []),
+        parts.functions(report, names, None, None, table=True),
+    ]
+    # what is no such time is shown as it is
+    created = _short(re.sub(r"^(\S{10})T(\d\d:\d\d):[\d.]+Z$", r"\1 \2 UTC", report.run.created or ""))
+    written = f" {_short(report.run.perfgate)}" if report.run.perfgate else ""
+    return Document(
+        "perfgate",
+        verdict_line.text(report),
+        [
+            [parts.headline(report), Facts(_facts(report, found, names))],
+            [part for part in sections if any(not isinstance(own, Items) or own.texts for own in part.parts)],
+            [*behind_of(report, names, again)],
+        ],
+        "",
+        f"Written by perfgate{written}.",
+        about=" · ".join(filter(None, (created, f"exit code {report.exit_code}"))),
+        behind="How it was measured",
     )
+
+
+_READ_BARS = (
+    "The line is the {interval}, the mark the estimate, the vertical line no change. The shaded band is the "
+    "threshold: a regression or an improvement is entirely beyond it, also by the interval that decided, which the "
+    "details have; one that crosses its edge is too noisy. An arrow marks an interval that continues beyond the axis "
+    "or has no end."
+)
+
+
+def _results(
+    report: Report, found: Sequence[Finding], table: Results, warnings: Sequence[str], names: Names
+) -> Section:
+    """Show all results on one axis, with how many there are of what, and how to read it."""
+    compared = f"Compared: {', '.join(filter(None, (table.quantity, table.better)))}. " if table.quantity else ""
+    most = "The change is head/base in percent. The most important finding comes first; a name leads to its details."
+    read = [f"{compared}{most}", _READ_BARS.format(interval=table.interval)]
+    read += [f"{text}." for text in (reports.basis(found), *map(reports.capitalized, views.clauses(found))) if text]
+    read += ["p50 is the median."] if any(f.statistic == "p50" for f in found) else []
+    counts = [
+        Count(each.count, each.name, each.verdict, bars.SHAPES[each.verdict], each.word)
+        for each in reports.tallies(report)
+    ]
+    failures = len(report.failures)
+    counts += [Count(failures, "failed", "regression", link="failures")] if failures else []
+    counts += [Count(len(report.new), "new")] if report.new else []
+    counts += [Count(len(warnings), agree(len(warnings), "warning", "warnings"), link="warnings")] if warnings else []
+    left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
+    shown = replace(table, counts=tuple(counts), ways=(left, right), ticks=ticks(found, table.scale))
+    nothing = "Nothing was compared."
+    if report.identical:
+        nothing = f"Nothing was measured: {len(report.identical)} unaffected."
+    told: list[Part] = [Statement("" if found else nothing), shown, Facts(parts.beside(report, names))]
+    return Section("Results", "findings", told, "\n".join(read if found else ()))
+
+
+_READ_DETAILS = (
+    "p tests against the threshold, not against no change. Adjusted p is after correction for multiple comparisons; it "
+    "must be below {level} for a regression or an improvement (p counts both directions, so half of it is for a false "
+    "regression)."
+)
+_READ_LOOKS = (
+    "Measuring may stop at an interim check. Each uses more than the configured confidence, so that all of them "
+    "together keep it (a repeated confidence interval)."
+)
+_READ_LEVELS = (
+    "Variance by level: S² is the variance observed at a level, including the share of the levels below; T² is the "
+    "variance of the level alone, and a negative one adds nothing. “Of a value” is the level's share in the variance "
+    "of a single value, “of the mean” in the variance of the mean (T² divided by its count), on which the interval is"
+    " based. More units of the level with the largest share narrow the interval most. More builds reduce all shares, "
+    "because each build has its own starts and values. Relative is √S² over the mean."
+)
+
+
+def _details(
+    report: Report, found: Sequence[Finding], table: Results, material: Material, names: Names, one: str
+) -> Section:
+    """Give each result its card, below what is said once of several of them."""
+    shown = cards(report, names, found, table, material, one)
+    confidence = report.policy.gate.get("confidence")
+    level = amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "the false-alarm limit"
+    drawn = readings(
+        each for card in shown for part in card.parts if isinstance(part, Figures) for each in part.figures
+    )
+    rounds = "Builds are numbered from 0, as in measurements.jsonl; a round is build k of base and of head."
+    looks = [_READ_LOOKS] if report.run.looks is not None else []
+    read = [*([rounds] if drawn else []), *drawn, _READ_DETAILS.format(level=level), *looks, _READ_LEVELS]
+    told: list[Part] = []
+    if any(f.ratio.method != "exact" for f in found) and not material.cases:
+        told = [
+            Statement(
+                "This page has no pictures of the values: they were not available when it was written. "
+                "`perfgate report` on the measurements draws them."
+            )
+        ]
+    elif len(found) > MOST:
+        some = f"`{one} --benchmark GLOB --html some.html` draws any, and decides over the selected ones."
+        told = [Statement(f"The {MOST} results that matter most have pictures; {some}")]
+    of = {id(f): (row.id, row.name, row.settings) for f, row in zip(found, table.rows, strict=True)}
+    shared = [Pointers(f"{each.text}:", tuple(of[id(f)] for f in each.of)) for each in shared_notes(found).values()]
+    told += [Section("Warnings of several results", "shared-warnings", [*shared])] if shared else []
+    return Section("Results in detail", "details", [*told, *shown], "\n".join(read))
 
 
 def again_of(report: Report, material: Material) -> SimpleNamespace:

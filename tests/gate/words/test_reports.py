@@ -277,7 +277,7 @@ def test_what_is_beyond_the_threshold_as_measured_may_be_a_regression(name: str)
 def test_the_page_says_it_once_with_links_to_what_it_concerns() -> None:
     page = html.render(many(), Material())
     assert len(re.findall(r">[^<>]*the size may be over", page.partition("<script")[0])) == 1
-    (item,) = re.findall(r"<li>[^<]*the size may be over.*?</li>", page)
+    (item,) = re.findall(r"<p>[^<]*the size may be over.*?</p>", page)
     assert re.findall(r'href="#(finding-\d+)"', item) == [f"finding-{number}" for number in range(1, 22)]
 
 

@@ -144,5 +144,5 @@ def test_a_broken_limit_is_said_with_the_value_of_head_in_every_format(threshold
     assert finding_words.conclusion(found).startswith(said)
     for write in (terminal.render, markdown.comment):
         assert "regression (limit 50 ms)" in write(report).replace("**", "")
-    assert '<span class="sub">limit 50 ms</span>' in html.render(report)
+    assert '<span class="sub"><bdi>limit 50 ms</bdi></span>' in html.render(report)
     assert f'<failure message="{said}' in junit.written(report)
