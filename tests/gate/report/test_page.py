@@ -18,12 +18,11 @@ from gate.model import Case, Commit, Finding, IntervalKind, LevelCounts, Quantil
 from gate.model.evidence import Sample
 from gate.model.profile import Frame
 from gate.plots.picture import room
-from gate.report import terminal
-from gate.report.formats import markdown
+from gate.report.cards import command_of, levels_of, ticks
+from gate.report.formats import html, markdown
+from gate.report.formats import text as terminal
+from gate.report.formats.html import again_of, document
 from gate.report.measurements import Material
-from gate.report.page import html
-from gate.report.page.findings import command_of, levels_of, ticks
-from gate.report.page.html import again_of, document
 from gate.report.parts import results
 from gate.words.short_names import Names
 from tests.gate.report import examples
@@ -87,7 +86,7 @@ def test_each_case_gets_the_pictures_of_its_own_values_once() -> None:
     )
     kinds = [[figure.kind for figure in figures] for figures in pictures(found, beside)]
     assert kinds == [["values", "series", "effects"], ["values", "series"], []]
-    source = html.render(found, beside)
+    source = html.written(found, beside)
     assert 'For the pictures of this case see <a href="#finding-1">' in source and "This page has no" not in source
 
 
@@ -96,14 +95,14 @@ def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the
     found = report([examples.regressed(name, estimate=1.5 - k / 100) for k, name in enumerate(names)])
     beside = Material(cases=[case(name) for name in names])
     assert list(map(bool, pictures(found, beside))) == [True] * 20 + [False] * 3
-    source = html.render(found, beside)
+    source = html.written(found, beside)
     assert "The 20 results that matter most have pictures" in source
     for name in names[20:]:
         assert f"perfgate report measurements.jsonl --benchmark {name}" in source
     ids = re.findall(r'\bid="([^"]+)"', source)
     assert len(ids) == len(set(ids))
     # a glob that draws one benchmark matches its name alone
-    odd = html.render(report([*found.findings, examples.finding("it's [1]*", estimate=1.0)]), beside)
+    odd = html.written(report([*found.findings, examples.finding("it's [1]*", estimate=1.0)]), beside)
     command = "perfgate report measurements.jsonl --benchmark 'it'\"'\"'s [[]1][*]' --html one.html"
     assert str(escape(command)) in odd
 
@@ -113,16 +112,16 @@ def test_without_pictures_the_page_says_why() -> None:
     beside = Material(cases=[case("count", exact=True)])
     assert pictures(report([exact]), beside) == [[]]
     said = "This page has no pictures of the values"
-    source = html.render(report([exact]), beside)
+    source = html.written(report([exact]), beside)
     assert "Exact numbers" in source and said not in source
-    assert html.render(report([examples.regressed("one"), examples.regressed("two")])).count(said) == 1
-    assert said not in html.render(report([examples.regressed("one")]), Material(cases=[case("one")]))
+    assert html.written(report([examples.regressed("one"), examples.regressed("two")])).count(said) == 1
+    assert said not in html.written(report([examples.regressed("one")]), Material(cases=[case("one")]))
 
 
 @pytest.mark.parametrize("name", examples.HOSTILE)
 def test_hostile_names_do_not_break_out_of_pictures(name: str) -> None:
     own = Material(cases=[case(name, metric=name, unit=name)])
-    source = html.render(report([examples.regressed(name, metric=name, unit=name)]), own)
+    source = html.written(report([examples.regressed(name, metric=name, unit=name)]), own)
     assert source.count("<script") == 1
     assert "alert(1)</script>" not in source
     assert not re.search("[\u202e\x1b]", source)
@@ -132,8 +131,8 @@ def test_a_hundred_cases_stay_below_three_megabytes_and_are_the_same_each_time()
     names = [f"suite/case-{k:03}" for k in range(100)]
     found = report([examples.regressed(name) for name in names], curves=[curve(name) for name in names[:20]])
     beside = Material(cases=[case(name) for name in names])
-    assert len(html.render(found, beside).encode()) < 3_000_000
-    assert html.render(found, beside) == html.render(found, beside)
+    assert len(html.written(found, beside).encode()) < 3_000_000
+    assert html.written(found, beside) == html.written(found, beside)
 
 
 def test_the_command_of_a_suite_stands_for_its_benchmarks() -> None:
@@ -159,7 +158,7 @@ def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
     def used(base: Any, head: Any, look: int, looks: int) -> str:
         found = examples.regressed("one", base=base, head=head)
         found = replace(found, decided_at=replace(found.decided_at, look=look, looks=looks))
-        return html.render(report([found]), Material(cases=[case("one")]))
+        return html.written(report([found]), Material(cases=[case("one")]))
 
     two = "Decided over 2 of the 3 measured builds"
     assert f"{two} of each, those up to interim check 1 of 4. Pictures of values show all.<" in used(part, part, 1, 4)
@@ -178,7 +177,7 @@ def test_odd_settings_of_a_report_do_no_harm() -> None:
 
 
 def test_machines_stand_in_a_table_of_their_own() -> None:
-    page = html.render(examples.machines())
+    page = html.written(examples.machines())
     rows = re.findall(r"<bdi>(.{0,30}session .*?)</bdi></th>(.*?)</tr>", page)
     assert [re.sub("<.*?>", "", name) for name, _ in rows[:3]] == [
         "session 0 (ci-amd-1)",
@@ -192,7 +191,7 @@ def test_machines_stand_in_a_table_of_their_own() -> None:
     # 24% of 101.5 ms, and 22% to 26% of it; the means of sides are 24.4 ms apart
     found = re.search(r"head − base</bdi></dt><dd><bdi>([^<(]*)\(", page)
     assert found is not None and found[1].strip() == "+24.36 ms, +22.33 ms to +26.39 ms"
-    assert "Each machine by itself" not in html.render(examples.regression())
+    assert "Each machine by itself" not in html.written(examples.regression())
 
 
 METHODS = [
@@ -208,13 +207,13 @@ METHODS = [
 @pytest.mark.parametrize(("statistic", "method", "said"), METHODS)
 def test_the_method_of_an_interval_is_said_in_words(statistic: str, method: str, said: str) -> None:
     found = examples.regressed(statistic=statistic)
-    source = html.render(report([replace(found, ratio=replace(found.ratio, method=method))]))
+    source = html.written(report([replace(found, ratio=replace(found.ratio, method=method))]))
     assert said in source[source.index("<dt><bdi>method</bdi></dt>") :]
 
 
 def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
     own = case("one", base=replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
-    page = html.render(report([examples.regressed("one")]), Material(cases=[own]))
+    page = html.written(report([examples.regressed("one")]), Material(cases=[own]))
     assert "builds of base</bdi></dt><dd><bdi>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</bdi>" in page
 
 
@@ -259,17 +258,17 @@ def hostile() -> Report:
 
 
 def test_the_section_has_functions_what_moved_and_what_is_not_shown() -> None:
-    page = html.render(examples.explained())
+    page = html.written(examples.explained())
     section = page[page.index('aria-labelledby="why"') : page.index('id="more"')]
     for text in ("find_key", "src/keys.c", "+92%", "Moved, not added", "The profile does not show", "apt-get install"):
         assert text in section, text
     assert '<a href="#why"><bdi>Functions behind the changes</bdi></a>' in page
-    assert 'id="why"' not in html.render(examples.regression())
+    assert 'id="why"' not in html.written(examples.regression())
 
 
 def test_no_name_becomes_markup() -> None:
     report = hostile()
-    for render in (html.render, markdown.comment, terminal.render):
+    for render in (html.written, markdown.comment, terminal.written):
         text = render(report)
         assert not any(evil in text for evil in ("<script>alert", "\x1b[31m", "\u202e"))
 
