@@ -12,6 +12,7 @@ from gate.words.bars import Ends, Extent
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from gate.words.reports import Tally
     from gate.words.verdict_line import VerdictLine
 
 Tone = Literal["worse", "better", "differs", "pass", "error", Verdict, ""]
@@ -183,20 +184,8 @@ class Results(msgspec.Struct, frozen=True):
     """Of a page's axis: logarithms of ratios, with what is written there."""
     ways: tuple[str, str] = ("", "")
     """What a change to the left and to the right is called."""
-    counts: tuple[Count, ...] = ()
-
-
-class Count(msgspec.Struct, frozen=True):
-    """How many there are of something, above a page's results."""
-
-    count: int
-    noun: str
-    tone: Tone = ""
-    mark: str = ""
-    word: str = ""
-    """Of a verdict, by which rows are shown and hidden."""
-    link: str = ""
-    """Where they are."""
+    counts: tuple[Tally, ...] = ()
+    """What stands above it in a page."""
 
 
 class Sides(msgspec.Struct, frozen=True):

@@ -13,7 +13,6 @@ from gate.decide.importance import MOST, ordered
 from gate.document import html
 from gate.document.document import (
     Code,
-    Count,
     Document,
     Facts,
     Figures,
@@ -30,8 +29,9 @@ from gate.report import Links, parts
 from gate.report.cards import NAME, cards, readings, shared_notes, ticks
 from gate.report.measurements import Material, Subject, material_of
 from gate.units import agree, plural
-from gate.words import bars, numbers, reports, sameness, verdict_line, views
+from gate.words import numbers, reports, sameness, verdict_line, views
 from gate.words.failures import grouped
+from gate.words.reports import Tally
 from gate.words.sameness import say_builds
 from gate.words.short_names import Names
 from gate.writing import amounts
@@ -109,14 +109,10 @@ def _results(
     read = [f"{compared}{most}", _READ_BARS.format(interval=table.interval)]
     read += [f"{text}." for text in (reports.basis(found), *map(reports.capitalized, views.clauses(found))) if text]
     read += ["p50 is the median."] if any(f.statistic == "p50" for f in found) else []
-    counts = [
-        Count(each.count, each.name, each.verdict, bars.SHAPES[each.verdict], each.word)
-        for each in reports.tallies(report)
-    ]
-    failures = len(report.failures)
-    counts += [Count(failures, "failed", "regression", link="failures")] if failures else []
-    counts += [Count(len(report.new), "new")] if report.new else []
-    counts += [Count(len(warnings), agree(len(warnings), "warning", "warnings"), link="warnings")] if warnings else []
+    counts, failed, warned = reports.tallies(report), len(report.failures), len(warnings)
+    counts += [Tally(failed, "failed", "regression", link="failures")] if failed else []
+    counts += [Tally(len(report.new), "new")] if report.new else []
+    counts += [Tally(warned, agree(warned, "warning", "warnings"), link="warnings")] if warned else []
     left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
     shown = replace(table, counts=tuple(counts), ways=(left, right), ticks=ticks(found, table.scale))
     nothing = "Nothing was compared."

@@ -25,23 +25,13 @@ from gate.report.formats.html import again_of, document
 from gate.report.measurements import Material
 from gate.report.parts import results
 from gate.words.short_names import Names
+from tests.gate.plots import drawn
 from tests.gate.report import examples
-
-BUILDS, EXECUTIONS, ITERATIONS = 3, 2, 4
 
 
 def sample(mean: float, seed: int) -> Sample:
-    size = BUILDS * EXECUTIONS * ITERATIONS
-    return Sample(
-        values=mean * (1 + 0.01 * np.random.default_rng(seed).standard_normal(size)),
-        counts=(
-            np.full(BUILDS * EXECUTIONS, ITERATIONS),
-            np.full(BUILDS, EXECUTIONS),
-            np.array([BUILDS]),
-        ),
-        builds=tuple((0, k) for k in range(BUILDS)),
-        orders=np.arange(BUILDS * EXECUTIONS) * 2 + seed % 2,
-    )
+    values = mean * (1 + 0.01 * np.random.default_rng(seed).standard_normal(3 * 2 * 4))
+    return drawn.sample(values, builds=3, executions=2, orders=[2 * start + seed % 2 for start in range(3 * 2)])
 
 
 def case(benchmark: str, **changes: Any) -> Case:
@@ -291,18 +281,18 @@ def bars_of(found: Sequence[Finding]) -> list[Bar]:
     own = results(found, Names(report([*found])))
     made = []
     for row in own.rows:
-        drawn = bar(row, own.scale)
+        shown = bar(row, own.scale)
         at = {
-            kind: [float(x) for x in re.findall(rf'class="{kind}[^"]*" x1="([\d.]+)%"', drawn)]
+            kind: [float(x) for x in re.findall(rf'class="{kind}[^"]*" x1="([\d.]+)%"', shown)]
             for kind in ("edge", "one")
         }
-        line = re.search(r'class="interval[^"]*" x1="([\d.]+)%" x2="([\d.]+)%"', drawn)
-        mark = re.search(r'<svg x="([\d.]+)%"[^>]*>(?:<path class="halo"[^>]*>)?<path class="mark', drawn)
+        line = re.search(r'class="interval[^"]*" x1="([\d.]+)%" x2="([\d.]+)%"', shown)
+        mark = re.search(r'<svg x="([\d.]+)%"[^>]*>(?:<path class="halo"[^>]*>)?<path class="mark', shown)
         made.append(
             Bar(
                 at["edge"][0], at["one"][0], at["edge"][1],
                 float(line[1]) if line else None, float(line[2]) if line else None,
-                float(mark[1]) if mark else None, drawn.count('class="end"'),
+                float(mark[1]) if mark else None, shown.count('class="end"'),
             )
         )  # fmt: skip
     return made
