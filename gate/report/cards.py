@@ -73,29 +73,29 @@ def cards(
         what = row.quantity if not (table.quantity or finding.view) else ""
         whys = [f"why-{n}" for n, why in enumerate(report.explanations, 1) if why.benchmark == finding.benchmark]
         minded = [text for kind, text in notes.notes(finding, every=True) if kind not in once]
-        told: list[Part] = [
+        used = _used(case, finding) if case is not None else ""
+        means: list[str] = []
+        if key in drawn:
+            shown: Part = Pointers("For the pictures of this case see", (drawn[key],))
+        elif number > MOST:
+            command = f"{one} --benchmark {shlex.quote(glob.escape(finding.benchmark))} --html one.html"
+            shown = Code(visible(command), purpose="draws its pictures")
+        else:
+            figures, missing = _drawn(finding, case, curves.get(key), f"case-{number}")
+            shown = Figures(figures, of=row.name) if figures else Statement(missing)
+            if figures:
+                used += "Pictures of values show all." if used else ""
+                means = [_means(own, finding) for own in (case.base, case.head)] if case is not None else []
+                drawn[key] = (row.id, row.name, row.quantity)
+        told = [
             Statement(f"{finding_words.conclusion(finding)}.", is_loud=True),
             Sides(row.base, row.head, next(iter(difference(finding)), "")),
             Pointers("See the", tuple((each, "functions behind it", "") for each in whys)),
             Items(minded, "rest"),
+            Statement(used),
+            shown,
+            *_behind(finding, names, command_of(finding.benchmark, report.run.commands or {}), means),
         ]
-        used = _used(case, finding) if case is not None else ""
-        means: list[str] = []
-        if key in drawn:
-            told.append(Pointers("For the pictures of this case see", (drawn[key],)))
-        elif number > MOST:
-            command = f"{one} --benchmark {shlex.quote(glob.escape(finding.benchmark))} --html one.html"
-            told.append(Code(visible(command), purpose="draws its pictures"))
-        else:
-            figures, missing = _drawn(finding, case, curves.get(key), f"case-{number}")
-            if figures:
-                used += "Pictures of values show all." if used else ""
-                told.append(Figures(figures, of=row.name))
-                means = [_means(own, finding) for own in (case.base, case.head)] if case is not None else []
-                drawn[key] = (row.id, row.name, row.quantity)
-            told.append(Statement(missing))
-        told.insert(4, Statement(used))
-        told += _behind(finding, names, command_of(finding.benchmark, report.run.commands or {}), means)
         badge, label = f"{bars.SHAPES[finding.verdict]} {row.word}", ", ".join(filter(None, (what, row.settings)))
         title = visible(finding.benchmark)
         if finding.verdict in ("unchanged", "no-sign"):

@@ -153,21 +153,23 @@ def _details(
     rounds = "Builds are numbered from 0, as in measurements.jsonl; a round is build k of base and of head."
     looks = [_READ_LOOKS] if report.run.looks is not None else []
     read = [*([rounds] if drawn else []), *drawn, _READ_DETAILS.format(level=level), *looks, _READ_LEVELS]
-    told: list[Part] = []
+    said = ""
     if any(f.ratio.method != "exact" for f in found) and not material.cases:
-        told = [
-            Statement(
-                "This page has no pictures of the values: they were not available when it was written. "
-                "`perfgate report` on the measurements draws them."
-            )
-        ]
+        said = "This page has no pictures of the values: they were not available when it was written. "
+        said += "`perfgate report` on the measurements draws them."
     elif len(found) > MOST:
-        some = f"`{one} --benchmark GLOB --html some.html` draws any, and decides over the selected ones."
-        told = [Statement(f"The {MOST} results that matter most have pictures; {some}")]
-    of = {id(f): (row.id, row.name, row.settings) for f, row in zip(found, table.rows, strict=True)}
+        said = (
+            f"The {MOST} results that matter most have pictures; `{one} --benchmark GLOB --html some.html` draws any, "
+        )
+        said += "and decides over the selected ones."
+    of = {}
+    for f, row in zip(found, table.rows, strict=True):
+        label = ", ".join(filter(None, ("" if table.quantity else row.quantity, row.settings)))
+        of[id(f)] = (row.id, row.name, label)
     shared = [Pointers(f"{each.text}:", tuple(of[id(f)] for f in each.of)) for each in shared_notes(found).values()]
-    told += [Section("Warnings of several results", "shared-warnings", [*shared])] if shared else []
-    return Section("Results in detail", "details", [*told, *shown], "\n".join(read))
+    several = Section("Warnings of several results", "shared-warnings", [*shared])
+    told: list[Part] = [Statement(said), *([several] if shared else []), *shown]
+    return Section("Results in detail", "details", told, "\n".join(read))
 
 
 def again_of(report: Report, material: Material) -> SimpleNamespace:
