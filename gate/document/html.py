@@ -233,7 +233,7 @@ def result_rows(own: Results) -> Markup:
     for row in own.rows:
         said = f"{row.word}: {row.change}, interval {row.interval}, threshold {row.threshold}"
         what = ", ".join(filter(None, ("" if own.quantity or row.view else row.quantity, row.settings)))
-        higher = "higher is better" if row.higher else ""
+        below = small(row.view, broken(what) if what else "", "higher is better" if row.higher else "")
         filtered = escape(visible(f"{row.name} {row.view} {what}"))
         sorts = [
             f' data-sort="{n:.9g}"' if n is not None and math.isfinite(n) else ' data-sort=""' for n in row.numbers
@@ -245,7 +245,7 @@ def result_rows(own: Results) -> Markup:
         found.append(
             f'<tr role="row" class="{row.verdict}" data-verdict="{row.word}" data-text="{filtered}">'
             f'<th scope="row" role="rowheader" data-sort="{escape(visible(row.name[:80].casefold()))}">'
-            f'<a href="#{row.id}"><bdi>{broken(row.name)}</bdi></a>{small(row.view, broken(what), higher)}</th>'
+            f'<a href="#{row.id}"><bdi>{broken(row.name)}</bdi></a>{below}</th>'
             f'<td role="cell" class="say" data-sort="{VERDICTS.index(row.verdict)}"><span class="badge {row.verdict}">'
             f'<span aria-hidden="true">{SHAPES[row.verdict]}</span> {row.word}</span>{small(*told, minded)}</td>'
             f'<td role="cell" class="num change"{sorts[0]}>{escape(row.change)}</td>'

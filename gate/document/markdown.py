@@ -193,7 +193,7 @@ def _in_two_lines(own: Results) -> Table:
     """Bring results into few columns, of which a phone shows the first two: a verdict stands below its name."""
     rows = []
     for row in own.rows:
-        what = "" if own.quantity else f"<br>{escape(row.view)}" if row.view else _unbroken(row.quantity)
+        what = "" if own.quantity else f"<br>{escape(row.view)}" if row.view else _unbroken(short(row.quantity, 40))
         name = Md(f"{bars.emoji(row.verdict)}&nbsp;{code(row.name, WHOLE)}")
         settings = code(row.settings) if row.settings else ""
         named = " ".join(filter(None, (name, settings, what))) + ("<br>higher is better" if row.higher else "")

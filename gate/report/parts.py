@@ -78,7 +78,7 @@ def results(findings: Sequence[Finding], names: Names) -> Results:
         rows.append(
             Result(
                 name=names.tail(f.benchmark),
-                quantity=names.quantity(f),
+                quantity=names.quantity(f, 80),
                 # that a view varies less is said of all at once
                 view=views.clause(f) if f.view is not None and f.view.why != "sharper" else "",
                 settings=names.settings(f, 80),

@@ -134,7 +134,8 @@ class _Text:
         of = footnotes(shown, self.told, self.every)
         table = parts.results(shown, self.names)
         rows = [
-            replace(row, settings=self.names.settings(f), notes=of(f)) for row, f in zip(table.rows, shown, strict=True)
+            replace(row, quantity=self.names.quantity(f), settings=self.names.settings(f), notes=of(f))
+            for row, f in zip(table.rows, shown, strict=True)
         ]
         # of all of it the facts say what intervals rest on
         sharper = [f for f in shown if f.view is not None and f.view.why == "sharper"] if self.every else []
