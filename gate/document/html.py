@@ -227,13 +227,13 @@ def result_rows(own: Results) -> Markup:
     from markupsafe import Markup, escape
 
     def small(*texts: str) -> str:
-        return "".join(f'<span class="sub"><bdi>{escape(text)}</bdi></span>' for text in texts if text)
+        return "".join(f' <span class="sub"><bdi>{escape(visible(text))}</bdi></span>' for text in texts if text)
 
     found = []
     for row in own.rows:
         said = f"{row.word}: {row.change}, interval {row.interval}, threshold {row.threshold}"
         what = ", ".join(filter(None, ("" if own.quantity or row.view else row.quantity, row.settings)))
-        below = small(row.view, broken(what) if what else "", "higher is better" if row.higher else "")
+        below = small(row.view, what, "higher is better" if row.higher else "")
         filtered = escape(visible(f"{row.name} {row.view} {what}"))
         sorts = [
             f' data-sort="{n:.9g}"' if n is not None and math.isfinite(n) else ' data-sort=""' for n in row.numbers
