@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gate.report.page import html
+from gate.report.formats import html
 from tests.gate.report import examples
 from tests.support.browser import started
 
@@ -19,7 +19,7 @@ def main(card: Path) -> None:
     """Write both pictures."""
     with tempfile.TemporaryDirectory() as made, started() as browser:
         top = Path(made) / "report.html"
-        top.write_text(html.render(examples.regression()), encoding="utf-8")
+        top.write_text(html.written(examples.regression()), encoding="utf-8")
         page = browser.new_page(viewport={"width": 1180, "height": 900})
         page.goto(top.as_uri())
         page.screenshot(path=IMAGES / "report-top.png")

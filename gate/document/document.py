@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import msgspec
 
 from gate.model import Verdict
+from gate.words.bars import Ends, Extent
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+
+    from gate.words.reports import Tally
+    from gate.words.verdict_line import VerdictLine
 
 Tone = Literal["worse", "better", "differs", "pass", "error", Verdict, ""]
 
@@ -86,6 +90,24 @@ class Statement(msgspec.Struct, frozen=True):
     kind: ClassVar[str] = "said"
     text: str
     tone: Tone = ""
+    is_loud: bool = False
+    """What a card is about."""
+
+
+class Headline(msgspec.Struct, frozen=True):
+    """What a report says first: its verdict, and what decided."""
+
+    kind: ClassVar[str] = "headline"
+    mark: str
+    emoji: str
+    """The mark in colour, for a comment."""
+    line: VerdictLine
+    tone: Tone
+    meaning: str = ""
+    """What a page says with it, and what to do next."""
+    next: str = ""
+    gate: str = ""
+    """Which of several gates of a repository says it, in a comment."""
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -103,8 +125,84 @@ class Table(msgspec.Struct, frozen=True):
     """What stands below it."""
     most: int | None = None
     """Rows that a text shows; None: all."""
-    narrower: tuple[Table, ...] = ()
-    """The same with fewer columns, for a terminal without room; below the last there is a block a row."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """A result, in texts that each medium lays out in its own columns."""
+
+    name: str
+    """Of the benchmark, without what all begin with."""
+    quantity: str
+    """What of it is compared."""
+    view: str
+    """Why this view decided, where a row says so."""
+    settings: str
+    higher: bool
+    """More is better."""
+    verdict: Verdict
+    word: str
+    """The verdict, as people read it."""
+    by: str
+    """What it is by, or would have shown, behind the word: ", catches 4.1%"."""
+    not_worse: str
+    """What an open verdict says nevertheless: "not slower"; and what it leaves open: "may be a regression"."""
+    may_regress: str
+    change: str
+    interval: str
+    threshold: str
+    base: str
+    head: str
+    bar: Extent
+    numbers: tuple[float | None, ...]
+    """Change, base and head, by which a page sorts."""
+    warnings: int
+    notes: tuple[str, ...] = ()
+    """Footnotes, in a text."""
+    id: str = ""
+    """Of its details in a page."""
+
+
+class Results(msgspec.Struct, frozen=True):
+    """The results of a report, each with its interval against its threshold; empty texts are not the same for all."""
+
+    kind: ClassVar[str] = "results"
+    rows: list[Result]
+    scale: Ends
+    """Of the bars."""
+    interval: str
+    """The title of the column: "95% interval"."""
+    quantity: str
+    better: str
+    threshold: str
+    """"threshold 3%"."""
+    within: str
+    """What all names begin with."""
+    caught: str = ""
+    """What a text says below verdicts, and below all of it, besides how to read a bar."""
+    reading: tuple[str, ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
+    """Of a page's axis: logarithms of ratios, with what is written there."""
+    ways: tuple[str, str] = ("", "")
+    """What a change to the left and to the right is called."""
+    counts: tuple[Tally, ...] = ()
+    """What stands above it in a page."""
+
+
+class Sides(msgspec.Struct, frozen=True):
+    """The values of base and head, in the colours of the pictures of a page; label: their difference."""
+
+    kind: ClassVar[str] = "sides"
+    base: str
+    head: str
+    label: str = ""
+
+
+class Pointers(msgspec.Struct, frozen=True):
+    """Where in a page more is: a text, and the id, the name and the label of each place."""
+
+    kind: ClassVar[str] = "pointers"
+    text: str
+    to: tuple[tuple[str, str, str], ...]
 
 
 class Footnotes(msgspec.Struct, frozen=True):
@@ -130,6 +228,8 @@ class Figures(msgspec.Struct, frozen=True):
 
     kind: ClassVar[str] = "figures"
     figures: list[Figure]
+    of: str = ""
+    """Whose they are, where each has its caption below it."""
 
 
 class Fold(msgspec.Struct, frozen=True):
@@ -150,10 +250,14 @@ class Fold(msgspec.Struct, frozen=True):
     """Of a comment's room at most, as long as others want some."""
     words: tuple[str, ...] = ()
     """What a comment calls each row, where they are of several kinds: "too noisy"."""
+    tone: Tone = ""
+    """Of what a page shows as a card."""
+    badge: str = ""
+    """The verdict of a card, with its mark."""
 
 
 class Section(msgspec.Struct, frozen=True):
-    """Parts under a heading; reading: how to read its pictures and tables, for a page."""
+    """Parts under a heading; reading: how to read its pictures and tables, for a page, a line each."""
 
     kind: ClassVar[str] = "section"
     title: str
@@ -164,9 +268,25 @@ class Section(msgspec.Struct, frozen=True):
     """What a page says beside the title."""
     tone: Tone = ""
     """Of what a page shows as a card."""
+    badge: str = ""
+    """The verdict of a card, with its mark."""
 
 
-Part = Facts | Items | Statement | Table | Footnotes | Code | Figures | Fold | Section
+Part = (
+    Facts
+    | Items
+    | Statement
+    | Headline
+    | Table
+    | Results
+    | Sides
+    | Pointers
+    | Footnotes
+    | Code
+    | Figures
+    | Fold
+    | Section
+)
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -181,3 +301,7 @@ class Document(msgspec.Struct, frozen=True):
     """Where all of it is: "in --format json"."""
     footer: str
     """Of a page: what to know of the command."""
+    about: str = ""
+    """What a page says beside the command."""
+    behind: str = ""
+    """What the contents of a page call all its folds; empty: each by its title."""

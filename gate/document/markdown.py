@@ -10,19 +10,25 @@ from urllib.parse import quote
 from gate.document.document import (
     Cell,
     Code,
+    Column,
     Document,
     Facts,
     Fold,
     Footnotes,
+    Headline,
     Items,
     Part,
+    Results,
+    Row,
     Section,
     Statement,
     Table,
 )
 from gate.document.terminal import Notes
 from gate.units import plural
-from gate.words.numbers import counted
+from gate.words import bars
+from gate.words.numbers import counted, in_one_unit
+from gate.words.short_names import WHOLE
 from gate.writing.phrases import more_are
 from gate.writing.plain import clip, columns, visible
 
@@ -178,6 +184,41 @@ def fit(folds: Sequence[Fold], room: int) -> tuple[list[Md], list[str]]:
     return shown, counted(words) + left
 
 
+NO_BREAK = "\u00a0"
+"""The blank of a bar: a narrow column breaks at others."""
+_BAR = 21
+
+
+def _in_two_lines(own: Results) -> Table:
+    """Bring results into few columns, of which a phone shows the first two: a verdict stands below its name."""
+    rows = []
+    for row in own.rows:
+        what = "" if own.quantity else f"<br>{escape(row.view)}" if row.view else _unbroken(short(row.quantity, 40))
+        name = Md(f"{bars.emoji(row.verdict)}&nbsp;{code(row.name, WHOLE)}")
+        settings = code(row.settings) if row.settings else ""
+        named = " ".join(filter(None, (name, settings, what))) + ("<br>higher is better" if row.higher else "")
+        word = escape(", ".join(filter(None, (f"{row.word}{row.by}", row.not_worse))))
+        said: str = f"**{word}**" if row.verdict == "regression" else word
+        said += f"<br>{row.may_regress}" if row.may_regress else ""
+        base = in_one_unit(row.base, row.head)[0]
+        cells = [
+            f"{named}<br>{said}",
+            f"`{bars.bar(row.bar, own.scale, _BAR, NO_BREAK)}`",
+            f"{escape(row.change)} ({_unbroken(row.interval)})",
+            *([] if own.threshold else [escape(row.threshold)]),
+            f"{_unbroken(base)} → {_unbroken(row.head)}",
+        ]
+        rows.append(Row([Cell(Md(cell)) for cell in cells]))
+    titles = ["benchmark", Md(f"`{bars.ends(own.scale, _BAR, NO_BREAK)}`"), f"change ({own.interval})"]
+    titles += [*([] if own.threshold else ["threshold"]), "base → head"]
+    return Table("", "", [*map(Column, titles)], rows)
+
+
+def _unbroken(text: str) -> Md:
+    """Escape a short text that stays on one line of a table."""
+    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))
+
+
 class _Text:
     """One rendering, in pieces between which it may be cut; document: None: parts that stand by themselves."""
 
@@ -208,27 +249,39 @@ class _Text:
                 headed = part.tone and self.document is not None and part is self.document.sections[0][0]
                 said = f"{f'### {self.document.tool}: ' if self.document and headed else ''}{brief(part.text, _TEXT)}"
                 return [said] if said else []
-            case Code() if part.purpose:
-                return [f"- {code(part.text, _MEAN)}: {brief(part.purpose, _TEXT)}"]
-            case Code():
-                width = _TEXT if part.copied else _OUTPUT
-                copied = block("\n".join(short(line, width) for line in part.text.splitlines()), part.language)
-                title = f"{brief(part.title, _TEXT)}:{_APART}" if part.title else ""
-                return [title + copied] if part.text else []
+            case Code() if part.text:
+                return [self.code(part)]
             case Section() if own := self.pieces(part.parts, level + 1):
                 label = f": {brief(part.label, _TEXT)}" if part.label else ""
                 return [f"{'#' * level} {brief(part.title, _TEXT)}{label}\n\n{own[0]}", *own[1:]]
             # GitHub shows no fold well inside of another
             case Fold() if self.document and (own := self.pieces(part.parts, level)):
                 return [f"<details><summary>{escape(part.title)}</summary>\n\n{''.join(own)}\n\n</details>"]
-            case Table() if part.rows:
-                return self.table(part)
+            case Headline():
+                return [self.headline(part)]
+            case Table() | Results() if part.rows:
+                return self.table(_in_two_lines(part) if isinstance(part, Results) else part)
             case Footnotes():
                 return [self.footnotes()]
             case Items() if part.texts:
                 return self.items(part)
             case _:
                 return []
+
+    def headline(self, part: Headline) -> str:
+        said = brief(part.line.said, _TEXT)
+        gate = f"{brief(part.gate, _CELL)}: " if part.gate else ""
+        if not part.line.verdict:
+            return f"{part.emoji} **{gate}{said}**"
+        name = f"{code(part.line.name)} " if part.line.name else ""
+        return f"{part.emoji} **{gate}{part.line.verdict}**: {name}{said}"
+
+    def code(self, part: Code) -> str:
+        if part.purpose:
+            return f"- {code(part.text, _MEAN)}: {brief(part.purpose, _TEXT)}"
+        width = _TEXT if part.copied else _OUTPUT
+        copied = block("\n".join(short(line, width) for line in part.text.splitlines()), part.language)
+        return (f"{brief(part.title, _TEXT)}:{_APART}" if part.title else "") + copied
 
     def facts(self, facts: Facts) -> list[str]:
         if self.document is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TextIO
 
 import msgspec
@@ -15,14 +15,17 @@ from gate.document.document import (
     Document,
     Facts,
     Footnotes,
+    Headline,
     Items,
     Part,
+    Result,
+    Results,
     Row,
     Section,
     Statement,
     Table,
 )
-from gate.words.bars import STYLES
+from gate.words import bars
 from gate.words.short_names import NameSet
 from gate.words.streams import colored, is_terminal, paint
 from gate.writing.phrases import more_are
@@ -33,10 +36,10 @@ _WIDEST = 140
 _ENDLESS = 1_000_000
 _TITLE = 30
 _NARROWEST, _WHOLE = 14, 48
-"""Columns that a name keeps of a table, and of one that has a narrower form."""
+"""Columns that a name keeps of a table, and of results where these have a narrower form."""
 _NOTES = 40
 _WARNINGS = 20
-_STYLES = {**STYLES, "worse": "31", "better": "36"}
+_STYLES = {**bars.STYLES, "worse": "31", "better": "36"}
 
 
 class Screen(msgspec.Struct, frozen=True):
@@ -199,6 +202,36 @@ def table(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int, *, 
     return stacked(head, rows, width) if found is None else found
 
 
+# --- results ----------------------------------------------------------------------------------------------------------
+
+_NAMED = ("benchmark", "metric", "factors", "change", "threshold", "verdict", "base", "head", "bar")
+_CASE = ("case", "change", "threshold", "verdict")
+_FORMS = (
+    (_NAMED, 29), (_NAMED, 17), ((*_CASE, "base", "head", "bar"), 17), ((*_CASE, "base", "head"), 0), (_CASE, 0),
+    (("case", "change", "word"), 0),
+)  # fmt: skip
+"""Which columns results have, and the width of their bars: the widest first."""
+_NUMERIC = ("base", "head", "threshold")
+
+
+def _cells(row: Result, absent: Collection[str], *, arrow: bool) -> dict[str, Cell]:
+    """Write all that a row of results may show; absent: what stands above it. arrow: what is better differs."""
+    texts = {
+        "benchmark": row.name,
+        "metric": f"{row.quantity}{' ↑' * (arrow and row.higher)}",
+        "factors": row.settings,
+        "change": f"{row.change} ({row.interval})",
+        "threshold": row.threshold,
+        "base": row.base,
+        "head": row.head,
+    }
+    texts["case"] = " ".join(texts[n] for n in ("benchmark", "metric", "factors") if n not in absent and texts[n])
+    mark = bars.SHAPES[row.verdict]
+    words = {"verdict": f"{mark} {row.word}{row.by}", "word": f"{mark} {row.word}"}
+    found = {name: Cell(text, notes=row.notes, tone=row.verdict) for name, text in words.items()}
+    return {**{name: Cell(text) for name, text in texts.items()}, **found}
+
+
 # --- a whole document -------------------------------------------------------------------------------------------------
 
 
@@ -263,23 +296,29 @@ class _Text:
                 left = len(part.rows) - len(part.rows[: part.most])
                 more = f"{more_are(left, 'row')} {self.elsewhere}." if left else ""
                 shown = msgspec.structs.replace(part, rows=part.rows[: part.most])
-                lines, note = self.narrowed(shown) if part.narrower else (self.table(shown), part.note)
-                below = [paint(line, self.dim) for text in (more, note) for line in self.lines(text)]
-                return [*self.title(part.title), *lines, *below]
+                below = [paint(line, self.dim) for text in (more, part.note) for line in self.lines(text)]
+                return [*self.title(part.title), *self.table(shown), *below]
+            case Headline():
+                return self.part(Statement(f"{part.mark} {part.line.text()}", part.tone or "unchanged"))
+            case Results() if part.rows:
+                return self.results(part)
             case Section():
                 return self.section(part)
             case Code() if part.text:
-                lines = self.lines(f"{part.title}:") if part.title else []
-                for line in map(visible, part.text.splitlines()):
-                    # the shape of what a program wrote is part of it
-                    whole = part.copied or columns(line) <= self.width - 2
-                    lines += [f"  {line}".rstrip()] if whole else wrap(line, self.width, first="  ", rest="    ")
-                return lines + (wrap(part.purpose, self.width, first="    ", rest="    ") if part.purpose else [])
+                return self.code(part)
             case Footnotes():
                 read = [line for text in self.readings for line in wrap(text, self.width)]
                 return [paint(line, self.dim) for line in (*self.notes.lines(self.width, self.elsewhere), *read)]
             case _:
                 return []
+
+    def code(self, part: Code) -> list[str]:
+        lines = self.lines(f"{part.title}:") if part.title else []
+        for line in map(visible, part.text.splitlines()):
+            # the shape of what a program wrote is part of it
+            whole = part.copied or columns(line) <= self.width - 2
+            lines += [f"  {line}".rstrip()] if whole else wrap(line, self.width, first="  ", rest="    ")
+        return lines + (wrap(part.purpose, self.width, first="    ", rest="    ") if part.purpose else [])
 
     def section(self, section: Section) -> list[str]:
         title = self.title(f"{section.title}{f' ({section.label})' if section.label else ''}")
@@ -324,21 +363,36 @@ class _Text:
         width = self.width if self.room < _ENDLESS // 2 else _ENDLESS
         return wrap(text, width, first=first, rest=rest, typed=True)
 
-    def narrowed(self, table: Table) -> tuple[list[str], str]:
-        """Lay out the widest form of a table that fits, with its note."""
-        forms = (table, *table.narrower)
-        for form in forms:
-            rows = [row.cells for row in form.rows]
-            least = _NARROWEST if form is forms[-1] else _WHOLE
+    def results(self, own: Results) -> list[str]:
+        """Lay out results in as many columns as fit, below what all of them have in common."""
+        better = own.better or "↑ higher is better, the others lower"
+        above = self.lines(", ".join(filter(None, (own.quantity, better, own.threshold, own.within))))
+        said = {
+            "metric": own.quantity,
+            "threshold": own.threshold,
+            "factors": not any(row.settings for row in own.rows),
+        }
+        absent = {name for name, shared in said.items() if shared}
+        cells = [_cells(row, absent, arrow=not own.better) for row in own.rows]
+        titles = {"case": "benchmark", "change": f"change ({own.interval})", "word": "verdict"}
+        for form, room in _FORMS:
+            names = [name for name in form if name not in absent and (room or name != "bar")]
+            titles["bar"] = bars.ends(own.scale, room) if room else ""
+            head = [Column(titles.get(name, name), right=name in _NUMERIC) for name in names]
+            drawn = [Cell(bars.bar(row.bar, own.scale, room) if room else "") for row in own.rows]
+            rows = [[({**of, "bar": bar})[name] for name in names] for of, bar in zip(cells, drawn, strict=True)]
+            least = _NARROWEST if form == _FORMS[-1][0] else _WHOLE
             laid = lay_out(
-                form.head, rows, self.room, style=self.bold, narrowest=least, notes=self.notes, styles=self.styles
+                head, rows, self.room, style=self.bold, narrowest=least, notes=self.notes, styles=self.styles
             )
             if laid is not None:
-                return laid, form.note
-        own = [place for place, column in enumerate(table.head) if not column.spare]
-        cells = [[row.cells[place] for place in own] for row in table.rows]
-        texts = [[cell.text + self.notes.marks(cell.notes) for cell in row] for row in cells]
-        return stacked([table.head[place] for place in own], texts, self.room), ""
+                read = (bars.legend() if room else "", own.caught if "verdict" in names else "", *own.reading)
+                note = " ".join(f"{text[0].upper()}{text[1:]}." for text in read if text)
+                return [*above, *laid, *(paint(line, self.dim) for line in self.lines(note))]
+        names = [name for name in _NAMED if name not in (*absent, "bar")]
+        texts = [[of[name].text + self.notes.marks(of[name].notes) for name in names] for of in cells]
+        head = [Column(titles.get(name, name), right=name in _NUMERIC) for name in names]
+        return [*above, *stacked(head, texts, self.room)]
 
     def table(self, table: Table) -> list[str]:
         """Lay out a table; columns that do not fit beside each other stand in parts, each with those that are fixed."""

@@ -95,10 +95,10 @@ def show(
         out.write(f"{bars.of_report(report)} {verdict_line.text(report)}\n")
         out.writelines(f"{failures.title(failure)}\n" for failure in report.failures)
     elif form == "text":
-        from gate.report import terminal as text
+        from gate.report.formats import text
 
         shown = screen(out)
-        out.write(text.render(report, color=shown.color, width=shown.width, every=options.every, whole=whole))
+        out.write(text.written(report, color=shown.color, width=shown.width, every=options.every, whole=whole))
     else:
         out.write(rendered(decided, form))
 

@@ -10,19 +10,35 @@ from collections.abc import Sequence
 from gate.config.config_text import COMMAND_LINE
 from gate.decide.importance import ordered, plain
 from gate.decide.policy import today
-from gate.document.document import Cell, Code, Column, Facts, Fold, Items, Part, Row, Section, Statement, Table
+from gate.document.document import (
+    Cell,
+    Code,
+    Column,
+    Facts,
+    Fold,
+    Headline,
+    Items,
+    Part,
+    Result,
+    Results,
+    Row,
+    Section,
+    Statement,
+    Table,
+)
 from gate.document.markdown import prose
-from gate.model import Finding, Overall, Report
+from gate.model import Finding, Overall, Report, outcomes
 from gate.model.profile import Explanation
 from gate.model.reasons import BeyondLimit
 from gate.model.warnings.estimates import DependsOnMachine
-from gate.units import agree, plural
+from gate.units import agree, format_confidence, plural
+from gate.words import bars, failures, notes, numbers, reports, sameness, views
 from gate.words import explanations as words
-from gate.words import failures, numbers, reports, sameness, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.reports import is_of_programs
 from gate.words.short_names import Names
+from gate.words.verdict_line import verdict_line
 from gate.writing.amounts import known
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import machine, more_are, named
@@ -33,6 +49,64 @@ _NAMED = 20
 _LINE = 400
 """Columns of a line of output."""
 _PATH = 100
+
+
+# --- the verdict and the results ------------------------------------------------------------------------------------
+
+
+def headline(report: Report) -> Headline:
+    """Say the verdict, and what to do next."""
+    neutral = isinstance(report.summary, outcomes.NothingToCompare)
+    return Headline(
+        bars.of_report(report),
+        bars.emoji_of_report(report),
+        verdict_line(report),
+        "" if neutral else report.verdict,
+        sameness.too_long(report),
+        reports.next_step(report),
+    )
+
+
+def results(findings: Sequence[Finding], names: Names) -> Results:
+    """Give each finding its row, and what all rows have in common."""
+    column = reports.confidence(findings)
+    threshold = reports.uniform(map(numbers.threshold, findings))
+    better = reports.uniform(f.better for f in findings)
+    rows = []
+    for f in findings:
+        base, head = numbers.both_values(f)
+        rows.append(
+            Result(
+                name=names.tail(f.benchmark),
+                quantity=names.quantity(f, 80),
+                # that a view varies less is said of all at once
+                view=views.clause(f) if f.view is not None and f.view.why != "sharper" else "",
+                settings=names.settings(f, 80),
+                higher=f.better == "higher" != better,
+                verdict=f.verdict,
+                word=numbers.word(f),
+                by=numbers.resolution(f) + (" (floor)" if numbers.by_floor(f) else ""),
+                not_worse=finding_words.apart(f).removeprefix(", "),
+                may_regress=numbers.MAY_REGRESS if f.may_regress else "",
+                change=numbers.in_points(f, numbers.change(f.ratio)),
+                interval=numbers.in_points(f, numbers.interval_in(f.ratio, column)),
+                threshold=numbers.threshold(f),
+                base=base,
+                head=head,
+                bar=bars.extent(f),
+                numbers=(f.ratio.estimate, f.base.value, f.head.value),
+                warnings=len(notes.notes(f)),
+            )
+        )
+    return Results(
+        rows,
+        bars.scale([row.bar for row in rows]),
+        f"{format_confidence(column)} interval" if column is not None else "interval",
+        reports.uniform(map(finding_words.quantity, findings)) or "",
+        f"{better} is better" if better else "",
+        f"threshold {threshold}" if threshold else "",
+        f"names begin with {names.prefix}" if names.prefix else "",
+    )
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ A mark stands beside its word, so that colour alone never carries a verdict; bar
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
@@ -50,22 +50,25 @@ class Extent(msgspec.Struct, frozen=True):
     high: float | None
     threshold: float
     """How far the threshold is from no change, on both sides; 0: there is none."""
+    has_interval: bool
 
 
 def extent(finding: Finding) -> Extent:
     """Return what is drawn of a finding."""
     ratio = finding.ratio
     threshold = math.log1p(finding.threshold) if known(finding.threshold) else 0.0
-    return Extent(_log(ratio.estimate), _log(ratio.low), _log(ratio.high), threshold)
+    estimate, low, high = (
+        math.log(each) if known(each) and each > 0 else None for each in (ratio.estimate, ratio.low, ratio.high)
+    )
+    return Extent(estimate, low, high, threshold, ratio.kind != "withheld")
 
 
 Ends = tuple[float, float]
 """The logarithms of the ratios at both ends of a bar; no change is between them."""
 
 
-def scale(findings: Iterable[Finding]) -> Ends:
+def scale(found: Sequence[Extent]) -> Ends:
     """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
-    found = list(map(extent, findings))
     limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
     reached = []
     for of in found:
@@ -94,9 +97,8 @@ def _rounded(end: float) -> float:
     return end if end < 0 and change >= 1 else math.log1p(math.copysign(change, end))
 
 
-def bar(finding: Finding, on: Ends, width: int, blank: str = " ") -> str:
+def bar(of: Extent, on: Ends, width: int, blank: str = " ") -> str:
     """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
-    ratio, of = finding.ratio, extent(finding)
     zero = _cell(0.0, on, width)
     # as wide on both sides, and the zone of a small threshold is seen too
     reach = max(zero - _cell(-of.threshold, on, width), _cell(of.threshold, on, width) - zero, 1)
@@ -114,7 +116,7 @@ def bar(finding: Finding, on: Ends, width: int, blank: str = " ") -> str:
     cells = [blank] * width
     cells[begin : end + 1] = _ZONE * (end + 1 - begin)
     cells[zero] = _ZERO
-    if ratio.kind != "withheld" and ratio.method != "exact":
+    if of.has_interval:
         first = 0 if of.low is None else place(of.low)
         last = width - 1 if of.high is None else place(of.high)
         cells[first : last + 1] = [_CROSSED if at == zero else _LINE for at in range(first, last + 1)]
@@ -149,11 +151,6 @@ def _cell(at: float, on: Ends, width: int) -> int:
     return min(max(math.floor(share * width), 0), width - 1)
 
 
-def _log(ratio: float | None) -> float | None:
-    """Return where a ratio lies on a logarithmic scale; None: there is none, or it is endless."""
-    return math.log(ratio) if known(ratio) and ratio > 0 else None
-
-
 # --- marks ------------------------------------------------------------------------------------------------------------
 
 
@@ -168,6 +165,6 @@ def emoji_of_report(report: Report) -> str:
     return _COLOURED_NEUTRAL if mark == _NEUTRAL else _COLOURED[mark]
 
 
-def emoji(finding: Finding) -> str:
+def emoji(verdict: Verdict) -> str:
     """Give the coloured mark of a finding's verdict, for a comment."""
-    return _COLOURED[SHAPES[finding.verdict]]
+    return _COLOURED[SHAPES[verdict]]

@@ -45,13 +45,13 @@ def value(side: SideSummary, unit: str, like: float) -> str:
     return amount(side.value, unit, like)
 
 
-def both_values(case: Finding | Recorded) -> tuple[str, str]:
-    """Write the values of both sides: "101.5", "109.9 ms"."""
+def both_values(case: Finding | Recorded) -> list[str]:
+    """Write the values of both sides: "101.5 ms", "109.9 ms"."""
     like = larger(case)
-    return _in_one_unit(value(case.base, case.unit, like), value(case.head, case.unit, like))
+    return [value(side, case.unit, like) for side in (case.base, case.head)]
 
 
-def _in_one_unit(first: str, second: str) -> tuple[str, str]:
+def in_one_unit(first: str, second: str) -> tuple[str, str]:
     """Say the unit of two amounts once where they have the same."""
     number, _, unit = first.rpartition(" ")
     return number if number and second.endswith(f" {unit}") else first, second
@@ -63,7 +63,7 @@ def side_interval(side: SideSummary, unit: str, like: float) -> str:
         return "no interval"
     if side.low == side.high:
         return "no spread"
-    return " to ".join(_in_one_unit(amount(side.low, unit, like), amount(side.high, unit, like)))
+    return " to ".join(in_one_unit(amount(side.low, unit, like), amount(side.high, unit, like)))
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------

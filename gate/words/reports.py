@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from gate.model import (
     Recorded,
     Report,
     Turn,
+    Verdict,
     reasons,
 )
 from gate.model.names import AGGREGATE, OF_BUILDS
@@ -26,7 +26,7 @@ from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
 from gate.units import agree, format_confidence, format_duration, format_number, format_value, plural
-from gate.words import numbers, views
+from gate.words import bars, numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
@@ -92,12 +92,25 @@ def no_sign(found: Iterable[Finding]) -> str:
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
-def tallies(report: Report) -> list[SimpleNamespace]:
-    """Count the findings that people read one word for, in the order of importance.
+class Tally(msgspec.Struct, frozen=True):
+    """How many there are of something in a report."""
 
-    Each has the verdict and the word of the first, a count, a name for so many, and which: of inconclusive ones, how
-    many may be a regression and are not worse, "3 may be a regression, 2 not worse".
-    """
+    count: int
+    name: str
+    """Of so many."""
+    verdict: Verdict | None = None
+    """Of the first, where they are findings."""
+    mark: str = ""
+    word: str = ""
+    """What people read for it."""
+    which: str = ""
+    """Of inconclusive ones, how many may be a regression and are not worse: "3 may be a regression, 2 not worse"."""
+    link: str = ""
+    """Where in a page they are."""
+
+
+def tallies(report: Report) -> list[Tally]:
+    """Count the findings that people read one word for, in the order of importance."""
     from gate.decide.importance import ordered
 
     every: list[Finding | Identical] = [*ordered(report.findings), *report.identical]
@@ -109,8 +122,8 @@ def tallies(report: Report) -> list[SimpleNamespace]:
         still = [f for f in own if isinstance(f, Finding) and f.verdict == "inconclusive"]
         parts = (sum(f.may_regress for f in still), numbers.MAY_REGRESS), (sum(f.not_worse for f in still), "not worse")
         said = [f"{'' if len(own) == 1 else 'all ' if n == len(own) else f'{n:,} '}{what}" for n, what in parts if n]
-        count, name = len(own), numbers.plural_of(word, len(own))
-        told.append(SimpleNamespace(verdict=own[0].verdict, word=word, count=count, name=name, which=", ".join(said)))
+        count, name, verdict = len(own), numbers.plural_of(word, len(own)), own[0].verdict
+        told.append(Tally(count, name, verdict, bars.SHAPES[verdict], word, ", ".join(said)))
     return told
 
 

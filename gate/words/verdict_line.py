@@ -26,6 +26,11 @@ class VerdictLine(msgspec.Struct, frozen=True):
     said: str
     """What is said of it, and of the rest."""
 
+    def text(self) -> str:
+        """Write the whole line."""
+        said = f"{self.name} {self.said}" if self.name else self.said
+        return f"{self.verdict}: {said}" if self.verdict else said
+
 
 def verdict_line(report: Report) -> VerdictLine:
     """Name the worst change and its bound: "Regression", "parse", "is 32% slower (at least 11%), threshold 10%"."""
@@ -56,9 +61,7 @@ def verdict_line(report: Report) -> VerdictLine:
 
 def text(report: Report) -> str:
     """Write the whole line, for a terminal."""
-    line = verdict_line(report)
-    said = f"{line.name} {line.said}" if line.name else line.said
-    return f"{line.verdict}: {said}" if line.verdict else said
+    return verdict_line(report).text()
 
 
 def _first(report: Report, verdict: Verdict) -> list[Finding]:

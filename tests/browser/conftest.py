@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from gate.model import Case, Finding, Report, Sample, SideSummary
+from gate.report.formats import html
 from gate.report.measurements import Material
-from gate.report.page import html
 from tests.browser import situations
 from tests.gate.report import examples
 from tests.support import browser as support
@@ -34,7 +34,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     def write(name: str) -> Path:
         report = (examples.ALL | situations.ALL)[name]()
         file = folder / f"{name}.html"
-        file.write_text(html.render(report, material(report)), encoding="utf-8")
+        file.write_text(html.written(report, material(report)), encoding="utf-8")
         return file
 
     return write

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from gate.decide.importance import is_changed, plain, rank
-from gate.document.document import Cell, Code, Column, Facts, Fold, Items, Row, Section, Table
+from gate.document.document import Code, Facts, Fold, Items, Results, Section, Table
 from gate.document.markdown import NAME, Md, brief, code, escape, fit, link, pieces, prose, short, size
 from gate.model import Finding, Report
-from gate.model.case import MEAN, TYPICAL
-from gate.model.names import ACTIVE
 from gate.report import Links, parts
 from gate.report.measurements import Subject
 from gate.units import plural
 from gate.words import bars, failures, numbers, reports, views
-from gate.words import findings as finding_words
 from gate.words import notes as notes_
 from gate.words.explanations import NAMED
 from gate.words.failures import FailureGroup, grouped
 from gate.words.findings import conclusion, in_row
 from gate.words.notes import Shared, notes, shared, weigh
 from gate.words.short_names import WHOLE, Names
-from gate.words.verdict_line import verdict_line
 from gate.writing.phrases import listed
 
 LIMIT = 60_000
@@ -54,23 +49,29 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
     it is a summary, which has the details of all findings.
     """
     found, groups = sorted(report.findings, key=rank), grouped(report.failures, by_output=False)
-    common, document = in_common(report, found), "summary" if whole else "comment"
+    names, document = Names(report), "summary" if whole else "comment"
+    table = parts.results(found, names)
+    row_of = {id(finding): row for finding, row in zip(found, table.rows, strict=True)}
+
+    def rows(of: Sequence[Finding]) -> Results:
+        return replace(table, rows=[row_of[id(finding)] for finding in of])
+
+    first = replace(parts.headline(report), gate=links.gate or "" if links is not None else "")
     crept = prose(reports.creep(report))
-    for rows, most, width in _ROOMS:
-        shown, rest = divided(found, rows)
-        step, folded = _folded(report, links, shown, rest, groups, common, whole=whole)
-        failures = [_failed(group, common.names, reports.top(report), width) for group in groups[:most]]
+    for most_rows, most, width in _ROOMS:
+        shown, rest = divided(found, most_rows)
+        step, folded = _folded(report, links, shown, rest, groups, rows, names, whole=whole)
+        failures = [_failed(group, names, reports.top(report), width) for group in groups[:most]]
         left = len(groups) - most
-        table = "".join(pieces([findings_table(shown, common)]))
         changes = [numbers.word(each) for each in rest if is_changed(each)]
         noisy = [numbers.word(each) for each in rest if each.is_noise]
         below = ", ".join(numbers.counted(changes, more=changes) + numbers.counted(noisy))
         texts = [
-            _line(report, links, width),
+            *pieces([replace(first, line=replace(first.line, said=short(first.line.said, width)))]),
             "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
-            table,
+            "".join(pieces([rows(shown)])),
             f"Folded below: {below}." if below else "",
-            f"<sub>{_caption(report, links, common)}</sub>",
+            f"<sub>{_caption(report, links, table)}</sub>",
             f"Creep check {crept}." if crept else "",
             f"**Next:** {step}" if step else "",
         ]
@@ -91,12 +92,13 @@ def _folded(
     shown: Sequence[Finding],
     rest: Sequence[Finding],
     groups: list[FailureGroup],
-    common: Marked,
+    rows: Callable[[Sequence[Finding]], Results],
+    names: Names,
     *,
     whole: bool,
 ) -> tuple[Md | None, list[Fold]]:
     """Write what to do next, where no part of the details goes with it, and these."""
-    found, names = [*shown, *rest], common.names
+    found = [*shown, *rest]
     told = [f for f in (found if whole else shown) if not (plain(f) or in_row(f)) or notes(f)]
     sentences, pasted = _reasons(told, names), parts.accept(report, 0.2)
     lines = _LINES_OF_SUMMARY if whole else _LINES
@@ -106,7 +108,7 @@ def _folded(
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
     first = [needed] if needed is not None and needed.parts and said else []
     titled = [replace(part, title=Md(f"<b>Next</b>: {prose(said, in_html=True)}"), label="") for part in first]
-    tables = folded_tables(rest, common, 0.8)
+    tables = folded_tables(rest, rows, 0.8)
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
     behind = parts.functions(report, names, 3, NAMED)
@@ -196,27 +198,15 @@ def _facts(report: Report, names: Names) -> list[tuple[str, str]]:
     return [(name, compared if told and name == "compared" else text) for name, text in parts.facts(report, names)]
 
 
-def _line(report: Report, links: Links | None, width: int) -> Md:
-    line = verdict_line(report)
-    gate = f"{brief(links.gate, 80)}: " if links is not None and links.gate else ""
-    said = brief(line.said, width)
-    if not line.verdict:
-        return Md(f"{bars.emoji_of_report(report)} **{gate}{said}**")
-    name = f"{code(line.name)} " if line.name else ""
-    return Md(f"{bars.emoji_of_report(report)} **{gate}{line.verdict}**: {name}{said}")
-
-
-def _caption(report: Report, links: Links | None, common: Marked) -> Md:
+def _caption(report: Report, links: Links | None, table: Results) -> Md:
     """Say in small print what all rows have in common, how to read their bars, how many there are, and where all is."""
     # a row says itself what holds for it alone
-    of_all = common.quantity is not None
+    of_all = bool(table.quantity)
     decided = views.clauses(f for f in report.findings if f.view is not None and (of_all or f.view.why == "sharper"))
-    quantity = None if common.quantity and len(decided) == 1 else common.quantity
-    shared = [quantity, f"{common.better} is better" if common.better else None]
-    shared += [f"threshold {common.threshold}" if common.threshold else None]
-    shared += [f"names begin with {common.names.prefix}" if common.names.prefix else None]
-    texts = [*decided, ", ".join(filter(None, shared))]
-    of_rows = [*(brief(text, 200) for text in texts), prose(bars.legend("`"))] if report.findings else []
+    quantity = "" if of_all and len(decided) == 1 else table.quantity
+    shared = ", ".join(filter(None, (quantity, table.better, table.threshold, table.within)))
+    of_rows = [brief(text, 200) for text in (*decided, shared) if text]
+    of_rows.append(prose(bars.legend("`")))
     whole = link("Full report", links.report) if links is not None else None
     run = link("workflow run", links.run) if links is not None else None
     where = " · ".join(filter(None, (whole, run))) if whole is not None else None
@@ -224,6 +214,7 @@ def _caption(report: Report, links: Links | None, common: Marked) -> Md:
         where = f"The full report, report.html, is among the artifacts of the {run}."
     elif where is None and (report.findings or report.identical):
         where = "The full report is the run's report.html."
+    of_rows = of_rows if report.findings else []
     return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), where])))
 
 
@@ -237,58 +228,7 @@ def _next_step(report: Report, links: Links | None, *, pull: bool) -> str:
     return said
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-NO_BREAK = "\u00a0"
-"""The blank of a bar: a narrow column breaks at others."""
-_BAR = 21
-
-
-class Marked(msgspec.Struct, frozen=True):
-    """What all rows of findings have in common, which stands beside the tables and not in them."""
-
-    scale: bars.Ends
-    quantity: str | None
-    better: str | None
-    threshold: str | None
-    names: Names
-    """Of the whole report."""
-
-
-def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
-    """Find what a column would repeat, and the scale of the bars of all tables."""
-    return Marked(
-        bars.scale(findings),
-        reports.uniform(map(finding_words.quantity, findings)),
-        reports.uniform(f.better for f in findings),
-        reports.uniform(map(numbers.threshold, findings)),
-        Names(report),
-    )
-
-
-def findings_table(findings: Sequence[Finding], common: Marked) -> Table:
-    """Write findings as a table, each with a bar of its interval against the threshold."""
-    confidence = reports.confidence(findings)
-    rows = []
-    for finding in findings:
-        # a phone shows the first two columns
-        verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
-        verdict += f"<br>{numbers.MAY_REGRESS}" if finding.may_regress else ""
-        quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
-        name = f"{bars.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
-        base, head = numbers.both_values(finding)
-        change, interval = numbers.change(finding.ratio), numbers.interval_in(finding.ratio, confidence)
-        cells = [
-            f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
-            f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
-            numbers.in_points(finding, f"{escape(change)} ({unbroken(interval)})"),
-            *([] if common.threshold else [escape(numbers.threshold(finding))]),
-            f"{unbroken(base)} → {unbroken(head)}",
-        ]
-        rows.append(Row([Cell(Md(cell)) for cell in cells]))
-    titles = ["benchmark", Md(f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`"), reports.titled(confidence)]
-    titles += [*([] if common.threshold else ["threshold"]), "base → head"]
-    return Table("", "", [*map(Column, titles)], rows)
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Finding]]:
@@ -307,29 +247,12 @@ def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Fi
     return shown, [each for each in found if id(each) not in first]
 
 
-def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Fold]:
+def folded_tables(rest: Sequence[Finding], rows: Callable[[Sequence[Finding]], Results], share: float) -> list[Fold]:
     """Write the rows that are not shown at first sight: what changed, what is too noisy, all others."""
     changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
     tables = []
     for own in (changed, noisy, [*filter(plain, rest)]):
         words = (*map(numbers.word, own),)
         title = ", ".join(numbers.counted(words, words if own is changed else ()))
-        tables += [Fold(title, [findings_table(own, common)], share=share / 3, words=words)] if own else []
+        tables += [Fold(title, [rows(own)], share=share / 3, words=words)] if own else []
     return tables
-
-
-def _quantity(case: Finding, statistic: str, *, better: bool = True) -> Md:
-    # a tail stands out from the mean of the same metric
-    note = "<br>higher is better" if better and case.better == "higher" else ""
-    view = case.view
-    if view is not None and view.why != "sharper":
-        return Md(f"<br>{escape(views.clause(case))}{note}")
-    if view is not None or case.metric == ACTIVE or statistic == TYPICAL:
-        return Md(f"{unbroken(finding_words.quantity(case))}{note}")
-    shown = brief(statistic, 12) if statistic == MEAN else f"**{brief(statistic, 12)}**"
-    return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
-
-
-def unbroken(text: str) -> Md:
-    """Escape a short text that stays on one line of a table."""
-    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))

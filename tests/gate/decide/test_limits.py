@@ -18,9 +18,8 @@ from gate.decide.stopping import looking
 from gate.evidence.gather import gather
 from gate.model import Finding, Look, Report, RoundsDone, Run, reasons
 from gate.model.warnings.estimates import NotExact
-from gate.report import terminal
-from gate.report.formats import junit, markdown
-from gate.report.page import html
+from gate.report.formats import html, junit, markdown
+from gate.report.formats import text as terminal
 from tests.gate.decide.decided import TODAY, both, policy_by
 from tests.support import simulate
 from tests.support.lines import execution, located
@@ -272,5 +271,5 @@ def test_every_format_shows_a_limit_a_size_and_the_time_of_builds() -> None:
     lines = [made(side, b, 1000, 10.0 + b / 10) for side in ("base", "head") for b in range(6)]
     tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["time", "size", "build-time"]}}
     found = report([*lines, *timed(0.1)], gate={"limit": "50ms"}, **tables)
-    for said in (html.render(found), markdown.comment(found), junit.written(found), terminal.render(found)):
+    for said in (html.written(found), markdown.comment(found), junit.written(found), terminal.written(found)):
         assert "limit of 50 ms" in " ".join(said.split()) and "build-time" in said and "size" in said

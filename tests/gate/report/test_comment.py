@@ -15,9 +15,9 @@ from gate.model import Finding, Report, Whose, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.measured import ExecutionsShort, TwoPrograms
-from gate.report import Links, parts, terminal
-from gate.report.formats import junit, markdown
-from gate.report.page import html
+from gate.report import Links, parts
+from gate.report.formats import html, junit, markdown
+from gate.report.formats import text as terminal
 from gate.report.parts import entry
 from gate.words.notes import weigh
 from gate.words.short_names import WHOLE
@@ -389,7 +389,7 @@ def test_two_given_programs_have_no_rules_to_add_to() -> None:
     assert "[[accept]]" not in markdown.comment(report)
     # beside what was compared, once; of an error there is no verdict to be careful with
     failed = replace(report, findings=[], verdict="error")
-    for form in (terminal.render, markdown.comment, junit.written, html.render):
+    for form in (terminal.written, markdown.comment, junit.written, html.written):
         assert " ".join(form(report).partition("<script")[0].split()).count("another build of either may differ") == 1
         assert "another build" not in form(failed).partition("<script")[0]
 

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from gate.model import Report
-from gate.report import json, parts, terminal
+from gate.report import json, parts
 from gate.report.formats import junit, markdown
+from gate.report.formats import text as terminal
 from tests.gate.report import examples
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 FORMATS: dict[str, Callable[[Report], str]] = {
-    "txt": lambda report: terminal.render(report, width=100),
-    "narrow.txt": lambda report: terminal.render(report, width=60),
-    "color.txt": lambda report: terminal.render(report, width=100, color=True),
+    "txt": lambda report: terminal.written(report, width=100),
+    "narrow.txt": lambda report: terminal.written(report, width=60),
+    "color.txt": lambda report: terminal.written(report, width=100, color=True),
     "md": markdown.comment,
     "summary.md": markdown.summary,
     "xml": junit.written,

@@ -16,11 +16,10 @@ from gate.cli.main import main
 from gate.document.html import broken
 from gate.model import Failure, Report, UserError
 from gate.model.history import Controls
-from gate.report import terminal
-from gate.report.formats import junit, markdown
+from gate.report.formats import html, junit, markdown
+from gate.report.formats import text as terminal
 from gate.report.measurements import Material
 from gate.report.outputs import refuse_inputs, write
-from gate.report.page import html
 from gate.words import verdict_line
 from gate.words.short_names import Names, NameSet
 from gate.writing.phrases import named
@@ -47,7 +46,7 @@ def long_names() -> Report:
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_a_terminal_shows_no_name_twice(width: int) -> None:
-    text = terminal.render(long_names(), width=width, every=True)
+    text = terminal.written(long_names(), width=width, every=True)
     assert all(columns(line) <= width for line in text.splitlines())
     # in the table, or in a block a finding
     rows = re.findall(r"^(\S.*?)(?=\s{2,}|\n\s+✖)", text.partition("\n\n")[2], flags=re.MULTILINE)
@@ -68,7 +67,7 @@ def test_markdown_shows_no_name_twice() -> None:
 
 
 def test_the_page_shows_no_name_twice_and_breaks_none_within_a_number() -> None:
-    page = html.render(long_names(), Material())
+    page = html.written(long_names(), Material())
     rows = re.findall(r'<th scope="row"[^>]*><a href="#finding-\d+"><bdi>(.*?)</bdi>', page)
     assert len({*rows}) == len(rows) == len(NAMES)
     pieces = re.findall(r">([^<>]+)<", str(broken("Search_Easy0_CachedDFA/1048576 3276.5us")))
@@ -111,16 +110,16 @@ def test_settings_and_metrics_stay_apart_too_and_a_list_shortens_its_names_toget
 def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
     alike = [examples.finding("parse", factors={"n": value}) for value in (1, "1", "one")]
     report = msgspec.structs.replace(examples.factors(), findings=alike)
-    for render in (terminal.render, markdown.comment, html.render, junit.written):
+    for render in (terminal.written, markdown.comment, html.written, junit.written):
         said = escaping.unescape(render(report))
         assert {'n="1"', "n=1", "n=one"} <= set(re.findall(r'n=(?:"1"|1|one)', said)), render
 
 
 def test_every_format_says_how_many_controls_alarmed() -> None:
     report = msgspec.structs.replace(examples.regression(), controls=Controls(count=40, alarmed=2, e_value=1.1))
-    for said in (junit.written(report), markdown.comment(report), terminal.render(report, every=True)):
+    for said in (junit.written(report), markdown.comment(report), terminal.written(report, every=True)):
         assert "2 of 40 controls showed a regression where nothing differs, 2.5% do by chance" in said
-    assert "alarmed" not in terminal.render(report)
+    assert "alarmed" not in terminal.written(report)
 
 
 # --- an output never replaces what it is made from --------------------------------------------------------------------

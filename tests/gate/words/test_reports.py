@@ -17,10 +17,10 @@ from gate.model.records import FullBuilds, FullKind
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
-from gate.report import json, terminal
-from gate.report.formats import markdown
+from gate.report import json
+from gate.report.formats import html, markdown
+from gate.report.formats import text as terminal
 from gate.report.measurements import Material
-from gate.report.page import html
 from gate.words import notes, numbers, reports, verdict_line
 from gate.words.reports import spent, turns
 from gate.words.sameness import say_builds, say_why
@@ -148,10 +148,10 @@ def test_another_command_of_head_stands_in_the_headline_of_every_format() -> Non
     ran = "not the same command for parse: base ran `./parse large`, head `./parse small`"
     made = "base and head are not built alike: head changes build.command from `make` to `make O=3`"
     assert verdict_line.text(report).endswith(f"; {ran}; {made}")
-    plain = " ".join(terminal.render(report).split())
+    plain = " ".join(terminal.written(report).split())
     assert plain.index(ran) < plain.index("lower is better")
     assert ran.replace("`", "&#96;") in markdown.comment(report).splitlines()[0]
-    page = html.render(report)
+    page = html.written(report)
     assert ran in page[page.index("<h1>") : page.index("</h1>")]
 
 
@@ -224,8 +224,8 @@ def test_the_line_has_the_total_and_every_part_that_counts() -> None:
 
 def test_every_format_says_it_where_it_is_known() -> None:
     found = costing(COST)
-    assert f"time      {SAID}" in terminal.render(found, width=200, every=True)
-    assert f"time: {SAID}" in entities.unescape(markdown.comment(found)) and SAID in html.render(found)
+    assert f"time      {SAID}" in terminal.written(found, width=200, every=True)
+    assert f"time: {SAID}" in entities.unescape(markdown.comment(found)) and SAID in html.written(found)
     assert [spent(each) for each in (None, cost(), cost(measure=0.0), cost(measure=float("nan")))] == [""] * 4
 
 
@@ -233,9 +233,9 @@ def test_every_format_says_it_where_it_is_known() -> None:
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {
-    "text 60": lambda report: terminal.render(report, width=60),
-    "text 100": lambda report: terminal.render(report, width=100),
-    "text 200, all": lambda report: terminal.render(report, width=200, every=True),
+    "text 60": lambda report: terminal.written(report, width=60),
+    "text 100": lambda report: terminal.written(report, width=100),
+    "text 200, all": lambda report: terminal.written(report, width=200, every=True),
     "comment": markdown.comment,
     "summary": markdown.summary,
 }
@@ -275,9 +275,9 @@ def test_what_is_beyond_the_threshold_as_measured_may_be_a_regression(name: str)
 
 
 def test_the_page_says_it_once_with_links_to_what_it_concerns() -> None:
-    page = html.render(many(), Material())
+    page = html.written(many(), Material())
     assert len(re.findall(r">[^<>]*the size may be over", page.partition("<script")[0])) == 1
-    (item,) = re.findall(r"<li>[^<]*the size may be over.*?</li>", page)
+    (item,) = re.findall(r"<p>[^<]*the size may be over.*?</p>", page)
     assert re.findall(r'href="#(finding-\d+)"', item) == [f"finding-{number}" for number in range(1, 22)]
 
 
@@ -288,7 +288,7 @@ def test_sentences_are_of_one_kind_if_only_their_figures_differ() -> None:
     assert notes.kind(EarlyStop(4, 12)) == notes.kind(EarlyStop(6, 12)) != notes.kind(ExecutionsShort("a", "", 1, 2, 3))
     # what is of two findings stays with each
     assert notes.shared(few, notes.why) == {}
-    assert terminal.render(examples.report("inconclusive", few), every=True).count("(a pass needs 10%)") >= 2
+    assert terminal.written(examples.report("inconclusive", few), every=True).count("(a pass needs 10%)") >= 2
 
 
 def test_a_warning_of_many_benchmarks_names_them_in_one_sentence() -> None:

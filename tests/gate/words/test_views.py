@@ -9,9 +9,9 @@ from gate.document.markdown import pieces
 from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
 from gate.model.report import View
-from gate.report import json, terminal
-from gate.report.formats import junit, markdown
-from gate.report.page import html
+from gate.report import json
+from gate.report.formats import html, junit, markdown
+from gate.report.formats import text as terminal
 from gate.report.parts import accept
 from gate.words import findings as finding_words
 from gate.words import verdict_line, views
@@ -76,7 +76,7 @@ def test_the_sentence_of_a_finding_names_its_view_and_not_time_alone() -> None:
 
 
 RENDERED: dict[str, Callable[[Report], str]] = {
-    "text": lambda report: terminal.render(report), "comment": markdown.comment, "page": html.render,
+    "text": lambda report: terminal.written(report), "comment": markdown.comment, "page": html.written,
     "junit": junit.written, "json": json.render,
 }  # fmt: skip
 
@@ -96,7 +96,7 @@ def test_there_is_one_row_a_benchmark_which_keeps_its_name_whichever_view_decide
         return junit.written(examples.report("pass", [finding])).partition('classname="perfgate.')[2].split('"')[0]
 
     assert junit.written(examples.views()).count("<testcase ") == 7
-    assert html.render(examples.views()).count('<tr role="row" class=') == 7
+    assert html.written(examples.views()).count('<tr role="row" class=') == 7
     assert name(examples.active(UNCHANGED)) == name(examples.by_wall(UNCHANGED, "regression")) == "time"
     assert name(UNCHANGED) == "time mean"
 
@@ -124,7 +124,7 @@ def test_a_limit_that_another_view_breaks_is_said_where_people_read() -> None:
     beyond = replace(shown, beside=[replace(shown.beside[0], verdict="regression", reason=broken)])
     for found in (shown, beyond):
         report = examples.report("regression", [found])
-        said = [" ".join(write(report).split()) for write in (terminal.render, markdown.comment, html.render)]
+        said = [" ".join(write(report).split()) for write in (terminal.written, markdown.comment, html.written)]
         assert ["head is above the limit of 50 ms" in text for text in said] == [found is beyond] * 3
         # at first sight, in each format
         first = "parse, wall time: head is above the limit of 50 ms" in verdict_line.text(report)
@@ -142,7 +142,7 @@ def test_a_broken_limit_is_said_with_the_value_of_head_in_every_format(threshold
         "head is 119.8 ms, above the limit of 50 ms with 99.84% confidence: regression; 18.0% slower (16.0% to 20.0%)"
     )
     assert finding_words.conclusion(found).startswith(said)
-    for write in (terminal.render, markdown.comment):
+    for write in (terminal.written, markdown.comment):
         assert "regression (limit 50 ms)" in write(report).replace("**", "")
-    assert '<span class="sub">limit 50 ms</span>' in html.render(report)
+    assert '<span class="sub"><bdi>limit 50 ms</bdi></span>' in html.written(report)
     assert f'<failure message="{said}' in junit.written(report)

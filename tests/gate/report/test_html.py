@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gate.document.html import templates
+from gate.report.formats import html
 from gate.report.measurements import Material
-from gate.report.page import html
 from gate.words import findings as finding_words
 from tests.gate.report import examples
 from tests.support.seeds import some
@@ -72,7 +72,7 @@ def material(**changes: object) -> Material:
 
 @functools.cache
 def rendered(name: str) -> str:
-    return html.render(examples.ALL[name](), material())
+    return html.written(examples.ALL[name](), material())
 
 
 @functools.cache
@@ -84,7 +84,7 @@ def page_of(name: str) -> Page:
 def test_the_page_stands_alone_and_is_well_formed(name: str) -> None:
     source = rendered(name)
     page = page_of(name)
-    assert page.open == Page(html.render(examples.ALL[name]())).open == []
+    assert page.open == Page(html.written(examples.ALL[name]())).open == []
     assert source.startswith("<!DOCTYPE html>")
     # without the script there is nothing to press
     forbidden = {"link", "img", "iframe", "object", "base", "form", "button", "input", "select"}
@@ -115,7 +115,7 @@ def test_only_the_one_script_may_run(name: str) -> None:
 
 
 def test_a_hostile_name_is_text_and_keeps_to_its_place() -> None:
-    page = Page(html.render(examples.hostile(), material(files=["<b>.jsonl"])))
+    page = Page(html.written(examples.hostile(), material(files=["<b>.jsonl"])))
     assert "<script>alert(1)</script>" in page.text and "<b>.jsonl" in page.text
 
 
@@ -188,13 +188,13 @@ def test_what_does_not_exist_is_never_a_number() -> None:
     side = examples.side(math.nan)
     found = examples.finding(base=side, head=side, ratio=examples.interval(math.nan), **bad)
     for report in (examples.inconclusive(), examples.nothing(), examples.report("inconclusive", [found])):
-        assert not re.search(r"\b(nan|inf|None)\b", Page(html.render(report)).text)
+        assert not re.search(r"\b(nan|inf|None)\b", Page(html.written(report)).text)
 
 
 def test_the_terminal_needs_no_template_engine() -> None:
     import subprocess
 
-    modules = "gate.report.page.html, gate.report.json, gate.report.formats.markdown, gate.report.terminal"
+    modules = "gate.report.formats.html, gate.report.json, gate.report.formats.markdown, gate.report.formats.text"
     code = f"import sys, {modules}\nprint('jinja2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "False\n"

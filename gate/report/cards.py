@@ -6,18 +6,35 @@ import glob
 import math
 import shlex
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import TypeVar
 
 import numpy as np
 from msgspec import structs
 
 from gate.decide.importance import MOST, plain
-from gate.document.document import Cell, Column, Facts, Figure, Fold, Part, Row, Statement, Table
-from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Variance, Verdict
+from gate.document.document import (
+    Cell,
+    Code,
+    Column,
+    Facts,
+    Figure,
+    Figures,
+    Fold,
+    Items,
+    Part,
+    Pointers,
+    Results,
+    Row,
+    Section,
+    Sides,
+    Statement,
+    Table,
+)
+from gate.document.html import END, START
+from gate.model import SIDES, Case, Finding, Level, LevelCounts, QuantileCurve, Report, Sample, Variance
 from gate.model.case import CaseId, case_id, shown
 from gate.plots.picture import room
-from gate.plots.scales import Axis, Tick, change_ticks
+from gate.plots.scales import Axis, change_ticks
 from gate.report import parts
 from gate.report.measurements import Material
 from gate.units import format_confidence, format_number, format_share, plural
@@ -37,135 +54,88 @@ _BUILDS = 30
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
 
 
-def rows_of(
-    report: Report, names: Names, found: Sequence[Finding], forest: SimpleNamespace, material: Material, one: str
-) -> list[SimpleNamespace]:
-    """Bring the findings, in the order of importance, into the form that the page shows, with what words do not say.
+def cards(
+    report: Report, names: Names, found: Sequence[Finding], table: Results, material: Material, one: str
+) -> list[Section | Fold]:
+    """Bring the findings, in the order of importance, into cards, of which those that need no look are folded.
 
-    Those that matter most have pictures, one set a case. forest: their bars. one: the command that draws one, but for
-    its name.
+    Those that matter most have pictures, one set a case. one: the command that draws one, but for its name.
     """
-    same = reports.uniform(finding_words.quantity(f) for f in found)
     measured = {case_id(case): case for case in material.cases}
     curves = {case_id(curve): curve for curve in report.curves}
     once = shared_notes(found)
-    drawn: dict[CaseId, SimpleNamespace] = {}
-    rows = []
-    for number, (finding, bar) in enumerate(zip(found, forest.bars, strict=True), 1):
+    drawn: dict[CaseId, tuple[str, str, str]] = {}
+    made: list[Section | Fold] = []
+    for number, (finding, row) in enumerate(zip(found, table.rows, strict=True), 1):
         key = case_id(finding)
-        case, elsewhere = measured.get(key), drawn.get(key)
-        draw = number <= MOST and elsewhere is None
-        figures, note = _drawn(finding, case, curves.get(key), f"case-{number}") if draw else ((), "")
+        case = measured.get(key)
         # what of a benchmark is compared, where not all have the same
-        what = [] if same or finding.view else [clip(finding_words.quantity(finding), NAME)]
-        settings = [names.settings(finding, 2 * NAME)] if finding.factors else []
-        loud = finding.view is not None and not (plain(finding) and finding.view.why == "sharper")
-        means = [_means(own, finding) for own in (case.base, case.head)] if case and figures else []
-        row = SimpleNamespace(
-            id=f"finding-{number}",
-            number=number,
-            finding=finding,
-            bar=bar,
-            # without what all begin with
-            name=names.tail(finding.benchmark),
-            label=", ".join([*what, *settings]),
-            # which view of a benchmark that changed decided, or that the sharper one did not, with why
-            by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",
-            # that few others have, and how many every reader should mind
-            notes=[text for kind, text in notes.notes(finding, every=True) if kind not in once],
-            minded=len(notes.notes(finding)),
-            open=len(found) <= _FEW or not plain(finding),
-            used=_used(case, finding) if case is not None else "",
-            # its pictures, the row that shows those of the same case, or why there are none
-            figures=figures,
-            elsewhere=elsewhere,
-            note=note,
-            draws=draws(finding.benchmark, one),
-            parts=_behind(finding, names, command_of(finding.benchmark, report.run.commands or {}), means),
-            whys=[f"why-{n}" for n, why in enumerate(report.explanations, 1) if why.benchmark == finding.benchmark],
-        )
-        if figures:
-            drawn[key] = row
-        rows.append(row)
-    return rows
+        what = row.quantity if not (table.quantity or finding.view) else ""
+        whys = [f"why-{n}" for n, why in enumerate(report.explanations, 1) if why.benchmark == finding.benchmark]
+        minded = [text for kind, text in notes.notes(finding, every=True) if kind not in once]
+        used = _used(case, finding) if case is not None else ""
+        means: list[str] = []
+        if key in drawn:
+            shown: Part = Pointers("For the pictures of this case see", (drawn[key],))
+        elif number > MOST:
+            command = f"{one} --benchmark {shlex.quote(glob.escape(finding.benchmark))} --html one.html"
+            shown = Code(visible(command), purpose="draws its pictures")
+        else:
+            figures, missing = _drawn(finding, case, curves.get(key), f"case-{number}")
+            shown = Figures(figures, of=row.name) if figures else Statement(missing)
+            if figures:
+                used += "Pictures of values show all." if used else ""
+                means = [_means(own, finding) for own in (case.base, case.head)] if case is not None else []
+                drawn[key] = (row.id, row.name, row.quantity)
+        told = [
+            Statement(f"{finding_words.conclusion(finding)}.", is_loud=True),
+            Sides(row.base, row.head, next(iter(difference(finding)), "")),
+            Pointers("See the", tuple((each, "functions behind it", "") for each in whys)),
+            Items(minded, "rest"),
+            Statement(used),
+            shown,
+            *_behind(finding, names, command_of(finding.benchmark, report.run.commands or {}), means),
+        ]
+        badge, label = f"{bars.SHAPES[finding.verdict]} {row.word}", ", ".join(filter(None, (what, row.settings)))
+        title = visible(finding.benchmark)
+        if finding.verdict in ("unchanged", "no-sign"):
+            label = " · ".join(filter(None, (label, f"{row.change} ({numbers.interval(finding.ratio)})")))
+            is_open = len(found) <= _FEW or not plain(finding)
+            made.append(Fold(title, told, row.id, open=is_open, label=label, tone=finding.verdict, badge=badge))
+        else:
+            made.append(Section(title, row.id, told, label=label, tone=finding.verdict, badge=badge))
+    return made
 
 
-# --- the forest: a row a finding, and one axis for all ----------------------------------------------------------------
-
-MARKS: dict[Verdict, str] = {
-    "regression": "M-5-5L5 5M-5 5L5-5",
-    "inconclusive": "M0-7L7 0L0 7L-7 0z",
-    "accepted": "M-5-5h10v10h-10z",
-    "improvement": "M0-8.5L2.1-2.9L8.1-2.6L3.4 1.1L5 6.9L0 3.5L-5 6.9L-3.4 1.1L-8.1-2.6L-2.1-2.9z",
-    "unchanged": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
-    "no-sign": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
-}
-"""The glyphs of the verdicts as paths around the middle."""
-_START, _END = 6.0, 94.0
-"""Where the axis begins and ends, in percent of the column: arrows stand beyond."""
 _LEAST_WIDTH = 200
-"""Pixels that the column has at least."""
+"""Pixels that the column of bars has at least."""
 _LETTERS, _GAP = 13, 12
-_OPEN = ("complement", "half-line", "line")
 
 
-def forest_of(findings: Sequence[Finding]) -> SimpleNamespace:
-    """Place each finding on the axis that all share, which is that of the bars in a comment and a terminal.
-
-    Where no change is (`zero`), `ticks` and `bars`, in percent of the column; `cut`: an interval goes on beyond its
-    line.
-    """
-    axis = Axis(*bars.scale(findings), _START, _END)
+def ticks(findings: Sequence[Finding], on: bars.Ends) -> tuple[tuple[float, str], ...]:
+    """Choose what the axis of the bars names: no change, the threshold that all have, and changes around these."""
     thresholds = {bars.extent(finding).threshold for finding in findings}
     own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
     share = 100 / _LEAST_WIDTH
-    ticks = change_ticks(axis, lambda label: (room(label, _LETTERS) + _GAP) * share, own)
-    drawn = tuple(_bar(finding, axis) for finding in findings)
-    return SimpleNamespace(
-        zero=round(axis.at(0), 2),
-        ticks=tuple(Tick(round(axis.at(tick.at), 2), tick.label) for tick in ticks),
-        bars=drawn,
-        cut=any(bar.open_low or bar.open_high for bar in drawn),
-    )
-
-
-def _bar(finding: Finding, axis: Axis) -> SimpleNamespace:
-    """Place a finding: the band of its threshold, its estimate unless that lies beyond, the line of its interval."""
-    row = bars.extent(finding)
-
-    def place(at: float) -> float:
-        return round(axis.at(min(max(at, axis.low), axis.high)), 2)
-
-    drawn = row.low is not None or row.high is not None or finding.ratio.kind in _OPEN
-    inside = row.estimate is not None and axis.low <= row.estimate <= axis.high
-    return SimpleNamespace(
-        band_low=place(-row.threshold),
-        band_high=place(row.threshold),
-        estimate=place(row.estimate) if inside and row.estimate is not None else None,
-        low=place(axis.low if row.low is None else row.low) if drawn else None,
-        high=place(axis.high if row.high is None else row.high) if drawn else None,
-        open_low=drawn and (row.low is None or row.low < axis.low),
-        open_high=drawn and (row.high is None or row.high > axis.high),
-    )
+    found = change_ticks(Axis(*on, START, END), lambda label: (room(label, _LETTERS) + _GAP) * share, own)
+    return tuple((tick.at, tick.label) for tick in found)
 
 
 # --- of one finding ---------------------------------------------------------------------------------------------------
 
 
-def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
+def readings(figures: Iterable[Figure]) -> list[str]:
     """Say how to read the pictures of each kind, each sentence once."""
     found: dict[str, dict[str, None]] = {}
     for figure in figures:
         found.setdefault(figure.name, {}).update(dict.fromkeys(figure.reading))
-    return [(name, " ".join(sentences)) for name, sentences in found.items() if sentences]
+    return [f"{name}: {' '.join(sentences)}" for name, sentences in found.items() if sentences]
 
 
-def _drawn(
-    finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str
-) -> tuple[tuple[Figure, ...], str]:
+def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str) -> tuple[list[Figure], str]:
     """Draw the pictures of a finding, or say why there are none."""
     if finding.ratio.method == "exact" or (case is not None and case.exact):
-        return (), "Exact numbers have no spread, so there is nothing to draw."
+        return [], "Exact numbers have no spread, so there is nothing to draw."
     from gate.plots.violins import effects, series, values
 
     named, drawn = _legible(finding), []
@@ -177,7 +147,7 @@ def _drawn(
         ]
     if curve is not None:
         drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))
-    figures = tuple(picture.figure(kind, name) for kind, name, picture in drawn if picture is not None)
+    figures = [picture.figure(kind, name) for kind, name, picture in drawn if picture is not None]
     missing = "Its values have no spread that a picture could show." if case is not None and not figures else ""
     return figures, missing
 
@@ -246,7 +216,7 @@ def _used(case: Case, finding: Finding) -> str:
     over = f"{parts[0]} of each" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
     look = finding.decided_at
     when = f", those up to interim check {look.look} of {look.looks}" if look.looks > 1 else ""
-    return f"Decided over {over}{when}"
+    return f"Decided over {over}{when}. "
 
 
 def _means(sample: Sample, finding: Finding) -> str:
@@ -270,11 +240,6 @@ def command_of(benchmark: str, commands: Mapping[str, str]) -> str:
     return commands[name]
 
 
-def draws(benchmark: str, report: str) -> str:
-    """Write the command that renders one benchmark alone, whatever its name holds; report: how it begins."""
-    return visible(f"{report} --benchmark {shlex.quote(glob.escape(benchmark))} --html one.html")
-
-
 def difference(finding: Finding) -> list[str]:
     """Write head minus base in the unit, and the ratio's interval at base's value, as far as there are both."""
     base, ratio, like = finding.base.value, finding.ratio, numbers.larger(finding)
@@ -292,11 +257,6 @@ def difference(finding: Finding) -> list[str]:
     if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
         return [signed(change)]
     return [signed(change), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}"]
-
-
-def sort_key(number: float | None) -> str:
-    """Write the number that a column sorts by; "": last."""
-    return f"{number:.9g}" if number is not None and math.isfinite(number) else ""
 
 
 # --- variance by level, as Kalibera and Jones (2012) have it ----------------------------------------------------------

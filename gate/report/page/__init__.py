@@ -1,1 +1,0 @@
-"""Report -> one self-contained HTML page."""
