@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from gate.commands.init.found import (
@@ -21,6 +21,7 @@ from gate.commands.init.found import (
     Row,
     fixed_plan,
     like,
+    of_parts,
     suite_plan,
     within,
 )
@@ -259,6 +260,20 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
     return replace(found, changes=sorted({*found.changes, *paths})), what
 
 
+def _for_others(found: Found, told: _Told) -> _Cure:
+    """Switch off what CMake compiles for processors that can more than this one, where a program starts all of it."""
+    processor = Path("/proc/cpuinfo")
+    if "SIGILL" not in told.text or "=Release" not in (found.build or "") or not processor.exists():
+        return None
+    able = {each.replace("_", "") for each in re.findall(r"\w+", processor.read_text(encoding="utf-8"))}
+    texts = "\n".join(told.tree.text(path) for path in told.tree.named("CMakeLists.txt"))
+    sets = re.findall(r"option\s*\(\s*(\w+_((?:AVX|S?SSE)\w*))", texts)
+    absent = [name for name, own in sets if not any(each.startswith(own.lower().replace("_", "")) for each in able)]
+    off = "".join(f" -D{name}=OFF" for name in absent)
+    build = str(found.build).replace("=Release", f"=Release{off}", 1)
+    return replace(found, build=build), f"without {', '.join(absent)}, which this processor cannot run"
+
+
 def _uncompiled(found: Found, told: _Told) -> _Cure:
     """Leave out the bench that cargo cannot compile, where others can be."""
     failed = re.search(r'could not compile `([\w-]+)` \(bench "([\w-]+)"\)', told.text)
@@ -327,8 +342,9 @@ def _longer(found: Found, told: _Told) -> _Cure:
 
 
 _CURES = (
-    _missing_module, _as_it_says, _uncompiled, _refused_option, _unbuilt, _isolated_build, _wrong_folder, _as_printed,
-)  # fmt: skip
+    *(_missing_module, _as_it_says, _for_others, _uncompiled, _refused_option, _unbuilt, _isolated_build),
+    *(_wrong_folder, _as_printed),
+)
 
 
 def _decided(measured: Proposed, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -539,6 +555,10 @@ def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Prop
     """
     if chooses or (measured.form or measured.instrument) in _FILTERS:
         return replace(measured, include=[*labels], exclude=[])
+    # of what Catch2 prints a test case is the first part of the name
+    parts = [next((own for own in measured.parts if f"{each}/".startswith(f"{own}/")), None) for each in labels]
+    if parts and None not in parts:
+        return of_parts(measured, [each for each in measured.parts if each in parts])
     text = as_text(measured.command)
     if measured.instrument == "jmh":
         # its own choice of methods stands last; behind a colon are parameters and the mode

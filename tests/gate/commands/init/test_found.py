@@ -267,7 +267,7 @@ CMAKE = {
             ),
             "main.cpp": "#include <doctest.h>\n",
         },
-        "['./build/b', '--test-case=a case,bench b', '--no-skip']",
+        "['./build/b', '--test-case=a case,bench b*', '--no-skip']",
     ),
 }
 

@@ -402,3 +402,15 @@ def test_what_a_trial_found_too_little_is_written_larger() -> None:
     # nobody waits that long for a pull request
     told["plans"] = {"enough": 2400.0}
     assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10
+
+
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="what a processor can do is read from Linux")
+def test_what_cmake_compiles_for_other_processors_is_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text('option(OWN_WITH_AVX999 "x" ON)\noption(OWN_TESTS "x" OFF)\n')
+    here = Tree(tmp_path, ("CMakeLists.txt",), (), git=True)
+    build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"
+    made = mended(found(["./b"], build=build), here, {"a": "signal SIGILL"})
+    assert made is not None
+    assert made[0].build == build.replace("Release", "Release -DOWN_WITH_AVX999=OFF")
+    assert mended(made[0], here, {"a": "signal SIGSEGV"}) is None
+    assert mended(found(["./b"], build="make"), here, {"a": "signal SIGILL"}) is None
