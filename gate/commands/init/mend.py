@@ -33,13 +33,15 @@ from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
 
 _MINUTES = 5
-"""In which a verdict is wanted, whatever the budget: the counts are laid out for them."""
+"""In which a verdict is wanted beside the first builds, whatever the budget: the counts are laid out for them."""
 _ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
 """Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
 _SHARPER, _WORKING = 2.0, 0.9
 """How many times as noisy as CPU time a time is that gives way to it, and the share of it in which a command works."""
 _WIDE = 0.1
 """A change that a plan should find: otherwise half of what is left of the minutes goes into more executions."""
+_OFTEN = 5
+"""Executions of a build from which few are enough for their spread."""
 _BESIDE = 0.25
 """Of the time of builds: executions that take less are no reason for fewer of them."""
 _MANY = 40
@@ -440,8 +442,12 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     told = {name: float(each[2]) / (1000 if each[3] else 1) for name, each in lengths.items() if each}
     wanted, why = None, "left out: the slowest, which take most of the time"
     if total <= many and not begun and short >= total:
-        quick = len(told) == len(means)
-        wanted = _quick(found, trial, means, told, total * (3 if lean else 2) / 4) if quick else None
+        if len(told) == len(means):
+            room = _room(trial, _BUILDS)
+            # executions differ more than values: where little is found, so many of each build are worth a few cases
+            rooms = [(room / _OFTEN, 3), (room, 3 if lean else 2)][0 if _finds_little(trial) else 1 :]
+            each = (_quick(found, trial, means, told, room, total * part / 4) for room, part in rooms)
+            wanted = next(filter(None, each), None)
         if wanted is None and (lean or _enough(trial) <= 60 * _LONGEST):
             return None
     if wanted is None:
@@ -515,11 +521,14 @@ def _quick(
     trial: Mapping[str, Any],
     means: Mapping[str, Mapping[str, float]],
     told: Mapping[str, float],
+    room: float,
     least: float,
 ) -> dict[str, list[str]] | None:
-    """Return the cases without the slowest, if at least so many fit; told: seconds that a value is to last."""
+    """Return the cases without the slowest, if at least so many fit.
+
+    told: seconds that a value is to last; room: those of one execution of both sides.
+    """
     weights = {(name, label): max(mean, told[name]) for name, own in means.items() for label, mean in own.items()}
-    room = _room(trial, _BUILDS)
     share = trial["cost"]["executions"] / found.plan.executions / sum(weights.values())
     kept, spent = {name: list[str]() for name in means}, 0.0
     for name, label in sorted(weights, key=lambda each: weights[each]):
@@ -534,18 +543,23 @@ def _held(found: Found, trial: Mapping[str, Any]) -> float:
     if cost is None or cost["least"]:
         return math.inf
     seconds = cost["builds"] + cost["executions"] / found.plan.executions
-    return float((_ROOM * 60 * _MINUTES - cost["once"]) / max(seconds, 1e-3))
+    return float(_ROOM * 60 * _MINUTES / max(seconds, 1e-3))
 
 
 def _room(trial: Mapping[str, Any], rounds: int) -> float:
     """Return the seconds of executions in each of so many rounds within the minutes in which a verdict is wanted."""
-    cost = trial["cost"]
-    return float((_ROOM * 60 * _MINUTES - cost["once"]) / rounds - cost["builds"])
+    return float(_ROOM * 60 * _MINUTES / rounds - trial["cost"]["builds"])
 
 
 def _enough(trial: Mapping[str, Any]) -> float:
     """Return the seconds of a budget that would find something; inf: none is known."""
     return float((trial.get("plans") or {}).get("enough") or math.inf)
+
+
+def _finds_little(trial: Mapping[str, Any]) -> bool:
+    """Return whether a plan as it is written finds large changes alone."""
+    finds = ((trial.get("plans") or {}).get("fit") or {"finds": 0.0})["finds"]
+    return finds is None or finds > _WIDE
 
 
 def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Proposed | None:
@@ -589,11 +603,14 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         plan = replace(plan, executions=lean["executions"], iterations=lean["iterations"])
     if not found.timed and cost and not cost["least"]:
         each = cost["executions"] / found.plan.executions
-        own = (plans.get("fit") or {"finds": 0.0})["finds"]
         fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
         # half of it is spare: a host may become twice as slow
-        more = min(MOST_EXECUTIONS * VALUES // plan.iterations, int(fit / 2)) if own is None or own > _WIDE else 1
+        more = min(MOST_EXECUTIONS * VALUES // plan.iterations, int(fit / 2)) if _finds_little(trial) else 1
         plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
+    if cost:
+        # the first builds come beside the minutes of a verdict
+        held = math.ceil((_ROOM * 60 * _MINUTES + cost["once"]) / 300)
+        plan = replace(plan, budget=max(plan.budget, min(_LONGEST, 5 * held)))
     enough = _enough(trial)
     if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:
         plan = replace(plan, budget=5 * math.ceil(enough / 300))
