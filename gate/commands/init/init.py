@@ -31,6 +31,7 @@ from gate.commands.init.mend import (
     fitted,
     lesson,
     mended,
+    passing,
     reason,
     representatives,
 )
@@ -179,7 +180,8 @@ class _Init:
                 self._write(tree, written := found)
                 continue
             attempt += 1
-            cure = mended(found, tree, failed) if failed and attempt < _ATTEMPTS else None
+            able = failed and attempt < _ATTEMPTS
+            cure = (passing(found, trial) or mended(found, tree, failed)) if able else None
             if cure is not None:
                 found, what = cure
                 told = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in failed.items())

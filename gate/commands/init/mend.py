@@ -129,6 +129,22 @@ def mended(found: Found, tree: Tree, failed: Mapping[str, str]) -> tuple[Found, 
     return replace(given, rows=[*rows, *found.rows]), f"left out {', '.join(failed)}"
 
 
+def passing(found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
+    """Leave out the cases that fail of suites that have more that do not; None: it is not cases that failed."""
+    benchmarks, rows = list[Proposed](), list[Row]()
+    for each in found.benchmarks:
+        failures = [one for own in trial["benchmarks"] if own["benchmark"] == each.name for one in own["failures"]]
+        told = {str(one.get("benchmark")).removeprefix(f"{each.name}/"): reason(one["status"]) for one in failures}
+        if each.name in told or len(told) > len(_decided(each, trial)):
+            return None
+        benchmarks.append(replace(each, exclude=[*each.exclude, *told]))
+        rows += [Row(name, f"left out: {why}") for name, why in told.items()]
+    if trial["failure"] is not None or not rows:
+        return None
+    named = ", ".join(row.what for row in rows)
+    return replace(found, benchmarks=benchmarks, rows=[*rows, *found.rows]), f"without {named}"
+
+
 class _Told(NamedTuple):
     """What failed of a project: a benchmark by its name, or the build; and what it said."""
 

@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 from gate.commands.init.found import Amount, Found, Proposed, Row
-from gate.commands.init.mend import CHOOSES, by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import (
+    CHOOSES,
+    by_cpu_time,
+    comparable,
+    fitted,
+    lesson,
+    mended,
+    passing,
+    reason,
+    representatives,
+)
 from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
@@ -414,3 +424,19 @@ def test_what_cmake_compiles_for_other_processors_is_switched_off(tmp_path: Path
     assert made[0].build == build.replace("Release", "Release -DOWN_WITH_AVX999=OFF")
     assert mended(made[0], here, {"a": "signal SIGSEGV"}) is None
     assert mended(found(["./b"], build="make"), here, {"a": "signal SIGILL"}) is None
+
+
+def test_cases_that_fail_beside_more_that_do_not_are_left_out() -> None:
+    def told(*failing: str) -> Mapping[str, Any]:
+        cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True} for name in "xyz"]
+        failures = [{"benchmark": each, "status": "two benchmarks have this name"} for each in failing]
+        return {"failure": None, "benchmarks": [{"benchmark": "a", "cases": cases, "failures": failures}]}
+
+    suited = replace(found(["./b"], "google-benchmark"), rows=[Row("other", "left out")])
+    made = passing(suited, told("a/v", "a/w"))
+    assert made is not None
+    assert (made[0].benchmark.exclude, len(made[0].rows)) == (["v", "w"], 3)
+    # nothing failed, the suite did, or it hardly works
+    assert [passing(suited, told(*each)) for each in ((), ("a",), ("a/x", "a"), ("a/s", "a/t", "a/u", "a/v"))] == [
+        None
+    ] * 4
