@@ -31,7 +31,6 @@ from gate.commands.init.mend import (
     fitted,
     lesson,
     mended,
-    passing,
     reason,
     representatives,
 )
@@ -159,8 +158,8 @@ class _Init:
                 self._say(said)
                 self._write(tree, written := found)
                 continue
-            failed = lesson(trial)
             found, left = comparable(found, trial)
+            failed = lesson(trial, found)
             self._say(*(f"left out: {each}" for each in left))
             few = representatives(found, trial) if choices else None
             if few is not None and not (failed and any(each["failures"] for each in trial["benchmarks"])):
@@ -180,8 +179,7 @@ class _Init:
                 self._write(tree, written := found)
                 continue
             attempt += 1
-            able = failed and attempt < _ATTEMPTS
-            cure = (passing(found, trial) or mended(found, tree, failed)) if able else None
+            cure = mended(found, tree, failed) if failed and attempt < _ATTEMPTS else None
             if cure is not None:
                 found, what = cure
                 told = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in failed.items())

@@ -81,17 +81,22 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _PYTHON = re.compile(r"(?<![\w/.-])(?:(?:\.venv|venv)/bin/)?python3?(?= )")
 
 
-def lesson(trial: Mapping[str, Any]) -> dict[str, str]:
-    """Return what each benchmark without values said, of a build that failed by "", as a trial's JSON has it."""
+def lesson(trial: Mapping[str, Any], found: Found | None = None) -> dict[str, str]:
+    """Return what each benchmark without values said, of a build that failed by "", as a trial's JSON has it.
+
+    found: what is written, whose excluded cases may fail.
+    """
+    out = {f"{each.name}/{label}" for each in (found.benchmarks if found else ()) for label in each.exclude}
     if failure := trial.get("failure"):
         told = "\n".join(failure.get(key) or "" for key in ("status", "stderr", "hint"))
         return {"": _COLOUR.sub("", told)}
     failed = {}
     for each in trial["benchmarks"]:
-        told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in each.get("failures", ()))
+        failures = [one for one in each.get("failures", ()) if one.get("benchmark") not in out]
+        told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in failures)
         if each.get("longer_than") is not None:
             told = f"{_NO_VALUES} {each['longer_than']:.0f} s"
-        if not each.get("cases") or each.get("failures") or each.get("longer_than") is not None:
+        if not each.get("cases") or failures or each.get("longer_than") is not None:
             failed[each["benchmark"]] = _COLOUR.sub("", told) or "no values"
     return failed
 
@@ -127,22 +132,6 @@ def mended(found: Found, tree: Tree, failed: Mapping[str, str]) -> tuple[Found, 
         return None
     rows = [Row(name, f"left out: {reason(text)}") for name, text in failed.items()]
     return replace(given, rows=[*rows, *found.rows]), f"left out {', '.join(failed)}"
-
-
-def passing(found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
-    """Leave out the cases that fail of suites that have more that do not; None: it is not cases that failed."""
-    benchmarks, rows = list[Proposed](), list[Row]()
-    for each in found.benchmarks:
-        failures = [one for own in trial["benchmarks"] if own["benchmark"] == each.name for one in own["failures"]]
-        told = {str(one.get("benchmark")).removeprefix(f"{each.name}/"): reason(one["status"]) for one in failures}
-        if each.name in told or len(told) > len(_decided(each, trial)):
-            return None
-        benchmarks.append(replace(each, exclude=[*each.exclude, *told]))
-        rows += [Row(name, f"left out: {why}") for name, why in told.items()]
-    if trial["failure"] is not None or not rows:
-        return None
-    named = ", ".join(row.what for row in rows)
-    return replace(found, benchmarks=benchmarks, rows=[*rows, *found.rows]), f"without {named}"
 
 
 class _Told(NamedTuple):
@@ -377,7 +366,10 @@ def _decided(measured: Proposed, trial: Mapping[str, Any]) -> list[tuple[str, Ma
 
 
 def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
-    """Leave out results of other packages, and those that are zero, which have no ratio; say which."""
+    """Leave out results of other packages, those that are zero, which have no ratio, and single ones that fail.
+
+    Returns: what is written instead, and in words what is left out.
+    """
     said, benchmarks = list[str](), list[Proposed]()
     labels = [label for each in found.benchmarks for label, _ in _decided(each, trial)]
     # they are compared with the project where some of them name it
@@ -389,10 +381,18 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
         others = {label: text for label, _ in cases if compared and (text := _other(found.name, apart, label))}
         zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
         wanted = [label for label, _ in cases if label not in others and label not in zeros]
+        failures = [
+            one for own in trial["benchmarks"] if own["benchmark"] == each.name for one in own.get("failures", ())
+        ]
+        fails = {str(one.get("benchmark")).removeprefix(f"{each.name}/"): reason(one["status"]) for one in failures}
+        if each.name in fails or len(fails) > len(wanted):
+            fails = {}  # it is the suite that fails
         globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
-        if wanted and (others or zeros):
-            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros]))
-            for own, why in (([*others], "of other packages"), (zeros, "of 0, too little for what measures it")):
+        if wanted and (others or zeros or fails):
+            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros, *fails]))
+            of_zero = "of 0, too little for what measures it"
+            why_fails = f"that fail ({next(iter(fails.values()), '')})"
+            for own, why in (([*others], "of other packages"), (zeros, of_zero), ([*fails], why_fails)):
                 more = ", ..." if len(own) > 3 else ""
                 said += [f"{plural(len(own), 'result')} {why}: {', '.join(own[:3])}{more}"] if own else []
         else:

@@ -16,7 +16,6 @@ from gate.commands.init.mend import (
     fitted,
     lesson,
     mended,
-    passing,
     reason,
     representatives,
 )
@@ -428,15 +427,15 @@ def test_what_cmake_compiles_for_other_processors_is_switched_off(tmp_path: Path
 
 def test_cases_that_fail_beside_more_that_do_not_are_left_out() -> None:
     def told(*failing: str) -> Mapping[str, Any]:
-        cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True} for name in "xyz"]
+        cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True, "mean": 1.0} for name in "xyz"]
         failures = [{"benchmark": each, "status": "two benchmarks have this name"} for each in failing]
-        return {"failure": None, "benchmarks": [{"benchmark": "a", "cases": cases, "failures": failures}]}
+        return {"benchmarks": [{"benchmark": "a", "cases": cases, "failures": failures}]}
 
-    suited = replace(found(["./b"], "google-benchmark"), rows=[Row("other", "left out")])
-    made = passing(suited, told("a/v", "a/w"))
-    assert made is not None
-    assert (made[0].benchmark.exclude, len(made[0].rows)) == (["v", "w"], 3)
+    suited = found(["./b"], "google-benchmark")
+    made, said = comparable(suited, told("a/v", "a/w"))
+    assert (made.benchmark.exclude, len(said)) == (["v", "w"], 1)
+    assert lesson(told("a/v", "a/w"), made) == {}
+    assert [*lesson(told("a/v", "a/u"), made)] == ["a"]
     # nothing failed, the suite did, or it hardly works
-    assert [passing(suited, told(*each)) for each in ((), ("a",), ("a/x", "a"), ("a/s", "a/t", "a/u", "a/v"))] == [
-        None
-    ] * 4
+    for each in ((), ("a",), ("a/x", "a"), ("a/s", "a/t", "a/u", "a/v")):
+        assert comparable(suited, told(*each)) == (suited, [])
