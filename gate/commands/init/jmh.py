@@ -264,10 +264,12 @@ def _found(
     cases, pattern = told or module.cases, []
     count = len(cases)
     if count > _CASES:
-        # one of each class, as many as a budget has room for
-        chosen = [*{owner: f"{owner}.{method}" for owner, method in reversed(cases)}.values()][::-1][:_CASES]
+        # the first of each class, then the second of each, as many as a budget has room for
+        owners = [owner for owner, _ in cases]
+        ranked = sorted(range(count), key=lambda at: owners[:at].count(owners[at]))[:_CASES]
+        chosen = [".".join(cases[at]) for at in ranked]
         pattern, count = [f"\\.({'|'.join(chosen)})$"], len(chosen)
-        left = "left out: the pattern at the end of the command chooses one a class"
+        left = f"left out: the pattern at the end of the command chooses {len(chosen)}, of each class"
         rows.append(Row(f"{len(cases) - count} more JMH methods", left))
     plan, length = suite_plan(count, 2.0 * count)
     options = ["-wi", "1", "-w", "1s", "-r", f"{1000 * max(length, 0.1):.0f}ms", *pattern]

@@ -571,6 +571,8 @@ JVM = {
     "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar", "&& sh gradlew --quiet"),
     # of many classes one method each, by the suite's own filter
     "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
+    # of one class more than its first
+    "single": Case({"pom.xml": SHADED, "A.java": "class A {" + "".join(f"@Benchmark public int m{n}() {{}}\n" for n in range(9)) + "}"}, r"\\.(A.m0|A.m1|A.m2|A.m3|A.m4|A.m5|A.m6|A.m7)$", rows=("1 more JMH methods",)),
     "unseen": Case({"pom.xml": SHADED}, None),
     # a program that times itself, or is timed as a whole; the module that holds it with what that is made of
     "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, 'jmh.classpath)" a.ABench', kind="java"),
