@@ -33,7 +33,7 @@ _JAR = "perfgate-jmh.jar"
 _CLASSES = ".perfgate-classes"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
 """Without dates in it, the jar of equal sources is the same, and a commit of documents is proved identical."""
-_IN_ORDER = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
+IN_ORDER = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
 """Of the compiler's JVM: what goes by the identity of objects, as JMH's list of benchmarks does, is in one order."""
 _SAME_JARS = (
     "allprojects { tasks.withType(AbstractArchiveTask) "
@@ -122,7 +122,7 @@ def _starts(tree: Tree, wrapper: str, tool: str) -> str:
 
 
 def _building(tree: Tree) -> str:
-    return f'MAVEN_OPTS="$MAVEN_OPTS {_IN_ORDER}" {_mvn(tree)} --quiet --batch-mode {_OPTIONS}'
+    return f'MAVEN_OPTS="$MAVEN_OPTS {IN_ORDER}" {_mvn(tree)} --quiet --batch-mode {_OPTIONS}'
 
 
 def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
