@@ -33,6 +33,8 @@ _JAR = "perfgate-jmh.jar"
 _CLASSES = ".perfgate-classes"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
 """Without dates in it, the jar of equal sources is the same, and a commit of documents is proved identical."""
+_WITHOUT_DATES = (3, 2, 3)
+"""The first Maven Shade plugin that can; what an older one makes is unpacked, as files are compared without dates."""
 IN_ORDER = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
 """Of the compiler's JVM: what goes by the identity of objects, as JMH's list of benchmarks does, is in one order."""
 _SAME_JARS = (
@@ -184,6 +186,12 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
         path = f"{target}/{_JAR}"
         newest = f"ls -t {target}/*.jar | grep -v -e /original- -e {_JAR} -e -sources -e -javadoc | head -n 1"
         setup = f'{setup} && cp "$({newest})" {path}'
+    version = re.search(r"<version>\s*(\d+)\.(\d+)(?:\.(\d+))?", shades[1])
+    if version and tuple(int(each or 0) for each in version.groups()) < _WITHOUT_DATES and has("jar"):
+        main = re.search(r"<mainClass>\s*([\w.$]+)\s*</mainClass>", shades[1])
+        inner = f"{target}/{_CLASSES}"
+        setup = f"{setup} && rm -rf {inner} && mkdir {inner} && (cd {inner} && jar xf ../{PurePosixPath(path).name})"
+        return _found(ask, _mvn(tree), modules, f"java -cp {inner} {main[1] if main else _MAIN}", setup, [], target)
     return _found(ask, _mvn(tree), modules, f"java -jar {path}", setup, [path], target)
 
 

@@ -566,6 +566,8 @@ JVM = {
     # of a module that the top does not know: with what it takes of it, not what was installed last
     "apart": Case({"pom.xml": "<project><artifactId>lib</artifactId></project>", "b/pom.xml": SHADED + "<artifactId>lib</artifactId>", "b/A.java": JAVA}, "b/target/benchmarks.jar", " install -DskipTests && MAVEN_OPTS"),
     "apart without a jar": Case({"pom.xml": "<project><artifactId>lib</artifactId></project>", "b/pom.xml": f"<project>{CORE}<artifactId>lib</artifactId></project>", "b/A.java": JAVA}, '-cp "target/classes:b/target/test-classes:', " install -DskipTests && MAVEN_OPTS"),
+    # an old plugin writes dates into its jar
+    "dated": Case({"pom.xml": SHADED.replace("<artifactId>maven-shade-plugin</artifactId>", "<artifactId>maven-shade-plugin</artifactId><version>2.2</version>"), "A.java": JAVA}, "'java', '-cp', 'target/.perfgate-classes', 'org.openjdk.jmh.Main', '-wi'", "(cd target/.perfgate-classes && jar xf ../benchmarks.jar)"),
     "unnamed": Case({"pom.xml": SHADED.replace("{uberjar.name}", "{x}"), "A.java": JAVA}, "target/perfgate-jmh.jar"),
     "tests": Case({"pom.xml": f"<project>{CORE}</project>", "src/test/java/A.java": JAVA}, 'java -cp "target/test-classes:'),
     "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar", "&& sh gradlew --quiet"),
