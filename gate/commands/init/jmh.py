@@ -33,10 +33,8 @@ _JAR = "perfgate-jmh.jar"
 _CLASSES = ".perfgate-classes"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
 """Without dates in it, the jar of equal sources is the same, and a commit of documents is proved identical."""
-_WITHOUT_DATES = (3, 2, 3)
-"""The first Maven Shade plugin that can; what an older one makes is unpacked, as files are compared without dates."""
-IN_ORDER = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
-"""Of the compiler's JVM: what goes by the identity of objects, as JMH's list of benchmarks does, is in one order."""
+_IN_ORDER = "find {} -name BenchmarkList -exec sort -o {{}} {{}} ';'"
+"""JMH's list goes by the identity of objects. A JVM may be told to have one order, but its compiler fails then."""
 _SAME_JARS = (
     "allprojects { tasks.withType(AbstractArchiveTask) "
     "{ preserveFileTimestamps = false; reproducibleFileOrder = true } }"
@@ -124,7 +122,7 @@ def _starts(tree: Tree, wrapper: str, tool: str) -> str:
 
 
 def _building(tree: Tree) -> str:
-    return f'MAVEN_OPTS="$MAVEN_OPTS {IN_ORDER}" {_mvn(tree)} --quiet --batch-mode {_OPTIONS}'
+    return f"{_mvn(tree)} --quiet --batch-mode {_OPTIONS}"
 
 
 def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
@@ -186,13 +184,12 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
         path = f"{target}/{_JAR}"
         newest = f"ls -t {target}/*.jar | grep -v -e /original- -e {_JAR} -e -sources -e -javadoc | head -n 1"
         setup = f'{setup} && cp "$({newest})" {path}'
-    version = re.search(r"<version>\s*(\d+)\.(\d+)(?:\.(\d+))?", shades[1])
-    if version and tuple(int(each or 0) for each in version.groups()) < _WITHOUT_DATES and has("jar"):
-        main = re.search(r"<mainClass>\s*([\w.$]+)\s*</mainClass>", shades[1])
-        inner = f"{target}/{_CLASSES}"
-        setup = f"{setup} && rm -rf {inner} && mkdir {inner} && (cd {inner} && jar xf ../{PurePosixPath(path).name})"
-        return _found(ask, _mvn(tree), modules, f"java -cp {inner} {main[1] if main else _MAIN}", setup, [], target)
-    return _found(ask, _mvn(tree), modules, f"java -jar {path}", setup, [path], target)
+    # files are compared without dates, which old plugins write into a jar, and its properties
+    main = re.search(r"<mainClass>\s*([\w.$]+)\s*</mainClass>", shades[1])
+    inner = f"{target}/{_CLASSES}"
+    setup += f" && rm -rf {inner} && mkdir {inner} && (cd {inner} && jar xf ../{PurePosixPath(path).name})"
+    command = f"java -cp {inner} {main[1] if main else _MAIN}"
+    return _found(ask, _mvn(tree), modules, command, f"{setup} && {_IN_ORDER.format(inner)}", [], target)
 
 
 def _by_classes(mvn: str, target: str, first: str = "") -> tuple[str, str]:
@@ -202,7 +199,8 @@ def _by_classes(mvn: str, target: str, first: str = "") -> tuple[str, str]:
     """
     listed = "-Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
     java = f'java -cp "{first}{target}/test-classes:{target}/classes:$(cat {target}/jmh.classpath)"'
-    return f"{mvn} test-compile -DskipTests dependency:build-classpath {listed}", java
+    compiled = f"{mvn} test-compile -DskipTests dependency:build-classpath {listed}"
+    return f"{compiled} && {_IN_ORDER.format(target)}", java
 
 
 def look_mains(tree: Tree, ask: Asked) -> Found | None:
@@ -285,7 +283,7 @@ def _found(
     comment = ["One warm-up of 1 s (-wi, -w), then values of length -r; a pattern at the end chooses benchmarks."]
     return Found(
         "jmh", f"{module.evidence} with JMH", [Proposed("jmh", words, comment, "jmh")],
-        comment="Built once a side, without dates in the jar: equal sources are equal jars.",
+        comment="Built once a side: equal sources are equal files, whatever their dates.",
         setup=setup, artifacts=artifacts, products=[product], rows=rows, place=module.directory,
         amount=replace(plan, executions=1),
     )  # fmt: skip

@@ -25,7 +25,6 @@ from gate.commands.init.found import (
     suite_plan,
     within,
 )
-from gate.commands.init.jmh import IN_ORDER
 from gate.commands.init.long import as_printed
 from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
@@ -255,11 +254,6 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
         level = f" --batch-mode -Dmaven.compiler.source={asked[1]} -Dmaven.compiler.target={asked[1]}"
         setup = setup.replace(" --batch-mode", level, 1)
         return replace(found, setup=setup), f"for Java {asked[1]}, as this compiler asks"
-    if f" {IN_ORDER}" in setup and ".java:[" in text:
-        # javac takes types of one hash for equal, and their bounds then; what differs is the order of a list
-        ordered = "" if found.artifacts else " && find . -name BenchmarkList -exec sort -o {} {} ';'"
-        setup = f"{setup.replace(f' {IN_ORDER}', '')}{ordered}"
-        return replace(found, setup=setup), "without hashes of objects that are all the same, as the compiler fails"
     if re.search(r"/src/test/\S+:\[\d", text) and " -DskipTests" in setup and "test-compile" not in setup:
         # no test of other modules is needed to run benchmarks
         return replace(found, setup=setup.replace(" -DskipTests", " -Dmaven.test.skip=true")), "without compiling tests"

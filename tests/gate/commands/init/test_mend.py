@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from gate.commands.init.found import Amount, Found, Proposed, Row
-from gate.commands.init.jmh import IN_ORDER
 from gate.commands.init.mend import (
     CHOOSES,
     by_cpu_time,
@@ -93,6 +92,7 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
         (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
         (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
+        # but benchmarks that are among the tests are compiled with them
         (found([], setup="mvn package -DskipTests"), trial("[ERROR] /t/a/src/test/java/A.java:[2,3] cannot find", build=True), "mvn package -Dmaven.test.skip=true"),
         # a system's own pip may refuse to install anything
         (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --no-compile --target .perfgate-site ."),
@@ -440,20 +440,3 @@ def test_cases_that_fail_beside_more_that_do_not_are_left_out() -> None:
     # nothing failed, the suite did, or it hardly works
     for each in ((), ("a",), ("a/x", "a"), ("a/s", "a/t", "a/u", "a/v")):
         assert comparable(suited, told(*each)) == (suited, [])
-
-
-def test_what_javac_refuses_by_our_option_is_compiled_without_it(tmp_path: Path) -> None:
-    told = {"": "[ERROR] /tmp/x/tree/src/test/java/a/LeafTest.java:[30,23] method asList cannot be applied"}
-    before = f'MAVEN_OPTS="$MAVEN_OPTS {IN_ORDER}" mvn test-compile -DskipTests'
-    made = mended(found("java", "jmh", setup=before), tree(tmp_path), told)
-    assert made is not None
-    # the list of benchmarks, whose order it kept, is sorted
-    assert made[0].setup is not None
-    assert made[0].setup.startswith(
-        'MAVEN_OPTS="$MAVEN_OPTS" mvn test-compile -DskipTests && find . -name BenchmarkList'
-    )
-    # a jar is as it is; and the benchmarks may be among the tests, which are compiled
-    jar = mended(found("java", "jmh", setup=before, artifacts=["a.jar"]), tree(tmp_path), told)
-    assert jar is not None
-    assert jar[0].setup == 'MAVEN_OPTS="$MAVEN_OPTS" mvn test-compile -DskipTests'
-    assert mended(jar[0], tree(tmp_path), told) is None
