@@ -15,8 +15,8 @@ from gate.config.commands import as_text
 
 _ROOM = 15.0
 """Seconds of a start of which five minutes hold the twelve that a regression and the proof take, with a third more."""
-_START = 6.0
-"""Seconds of a start of chosen test cases: five minutes hold twelve rounds of both sides, half of each spare."""
+_START = 10.0
+"""Seconds of a start of chosen test cases: five minutes hold twelve rounds of both sides."""
 PRINTED = "printed"
 _COMMENT = ["The times that it prints. Once it has printed all that include names, a start is ended."]
 _AMOUNT = Amount(1, 1, budget=5)
