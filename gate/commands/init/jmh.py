@@ -275,7 +275,7 @@ def _found(
         ranked = sorted(range(count), key=lambda at: owners[:at].count(owners[at]))[:_CASES]
         chosen = [".".join(cases[at]) for at in ranked]
         pattern, count = [f"\\.({'|'.join(chosen)})$"], len(chosen)
-        left = f"left out: the pattern at the end of the command chooses {len(chosen)}, of each class"
+        left = f"left out: the pattern at the end of the command chooses {len(chosen)}"
         rows.append(Row(f"{len(cases) - count} more JMH methods", left))
     plan, length = suite_plan(count, 2.0 * count)
     options = ["-wi", "1", "-w", "1s", "-r", f"{1000 * max(length, 0.1):.0f}ms", *pattern]
