@@ -124,7 +124,7 @@ class Found:
     name: str = ""
     """Of the project, where its benchmarks compare it with others."""
     others: tuple[str, ...] = ()
-    """Names of those."""
+    """Names of those; before a slash their owners'."""
 
     @property
     def benchmark(self) -> Proposed:

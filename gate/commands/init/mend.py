@@ -375,10 +375,12 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
     # they are compared with the project where some of them name it
     compared = bool(found.name) and any(_plain(found.name) in _plain(label) for label in labels)
     # what stands in every label is the tool, or a folder
-    apart = [name for name in found.others if not all(_plain(name) in _plain(label) for label in labels)]
+    named = [name for name in found.others if not name.endswith("/")]
+    apart = [name for name in named if not all(_plain(name) in _plain(label) for label in labels)]
     for each in found.benchmarks:
         cases = _decided(each, trial)
         others = {label: text for label, _ in cases if compared and (text := _other(found.name, apart, label))}
+        others |= {label: text for label, _ in cases if (text := _owner(found, label, labels))}
         zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
         wanted = [label for label, _ in cases if label not in others and label not in zeros]
         failures = [
@@ -427,6 +429,17 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
     patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, others) if len(name) > 3)
     texts = (match[0] for pattern in patterns if (match := re.search(pattern, label, re.IGNORECASE)))
     return None if _plain(own) in _plain(label) else next(texts, None)
+
+
+def _owner(found: Found, label: str, labels: Sequence[str]) -> str | None:
+    """Return the owner of another package that is a part of a label, if one that is alike has none there."""
+    parts = [part.rpartition("=")[2] for part in label.split("/")]
+    every = [[part.rpartition("=")[2] for part in each.split("/")] for each in labels]
+    for at, part in enumerate(parts):
+        alike = [own[at] for own in every if own[:at] == parts[:at] and own[at + 1 :] == parts[at + 1 :]]
+        if f"{part}/" in found.others and any(f"{each}/" not in found.others for each in alike):
+            return part
+    return None
 
 
 def _plain(name: str) -> str:

@@ -314,6 +314,16 @@ def test_a_few_slow_cases_are_left_out_before_a_budget_grows(instrument: str, op
         assert not made or made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
 
 
+def test_results_that_are_alike_but_for_the_owner_of_another_package_are_not_judged() -> None:
+    others = ("levenshtein", "arbovm/", "google/")
+    names = ["All/case=x/impl=agniva", "All/case=x/impl=arbovm", "Simple/google", "arbovm/y"]
+    cases = [{"benchmark": f"a/{name}", "metric": "time", "mean": 1.0, "decided": True} for name in names]
+    told = {"benchmarks": [{"benchmark": "a", "cases": cases}]}
+    made, said = comparable(found(["./b"], "go", name="levenshtein", others=others), told)
+    # data may have such a name, and no case beside it is the project's own
+    assert (made.benchmark.exclude, len(said)) == (["All/case=x/impl=arbovm"], 1)
+
+
 def test_a_package_that_every_label_names_is_the_tool() -> None:
     names = (
         "pytest/b/test_a.py::test_spec",
