@@ -54,6 +54,7 @@ from gate.decide.report_facts import (
 from gate.evidence.gather import gather
 from gate.evidence.lines import Inputs
 from gate.evidence.records import MEASUREMENTS
+from gate.evidence.time_spent import fewest_rounds
 from gate.model import Accepted, DecidedAt, Execution, Same, UserError, Verdict, outcomes
 from gate.model.evidence import Evidence
 from gate.model.names import REPORT_SCHEMA, ReportVerdict
@@ -136,7 +137,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     findings = itself if why is None else []
     identical = identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
-    stopped = stopped_by(evidence, judged)
+    stopped = stopped_by(evidence, judged, fewest_rounds(policy.config))
     few = None
     # nights of a creep check are judged together
     if verdict == "inconclusive" and creep is None:

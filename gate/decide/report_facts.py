@@ -38,10 +38,12 @@ _OF_RUN = (
 """Facts that stand in the run line."""
 
 
-def stopped_by(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] | None:
+def stopped_by(evidence: Evidence, judged: Sequence[Judged], fewest: int) -> Literal["budget"] | None:
     """Return whether the budget ended measuring: the run says so, or left rounds out without another reason.
 
     Looks are laid out within the budget, so measuring that ended at the last of them may be short of the plan as well.
+
+    fewest: the rounds that a regression needs.
     """
     last = {state.session: state for state in evidence.states}.values()
     stops = {state.stop for state in last if state.stop is not None}
@@ -51,7 +53,7 @@ def stopped_by(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"
     if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
         return None
     done, wanted = evidence.rounds.done, reasons.planned_rounds(evidence)
-    if "settled" in stops and evidence.looks and done < evidence.looks[-1]:
+    if "settled" in stops and evidence.looks and fewest <= done < evidence.looks[-1]:
         # by the rules that it was measured under, if not by these
         return None
     settled = all(each.settled for each in judged) if evidence.looks else False

@@ -14,7 +14,7 @@ from gate.decide.looks import walk
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
 from gate.evidence.lines import of_this_run
-from gate.evidence.time_spent import planned_looks
+from gate.evidence.time_spent import fewest_rounds, planned_looks
 from gate.model import AfterRound, Look, Record, RoundsDone, Run
 from gate.model.evidence import Evidence
 
@@ -45,13 +45,14 @@ def looking(run: Run, config: Config) -> AfterRound | None:
 
     config: what the run line holds, as for the report: a look and the report never judge by different rules.
     """
+    fewest = fewest_rounds(config)
     if not planned_looks(config.plan, ()) or config.gate.interval.startswith("bootstrap"):
         return None
     policy = policy_at(run, config)
 
     def after_round(records: Sequence[Record]) -> frozenset[str]:
         done = 1 + sum(isinstance(record, Look) for record in records)
-        looks = planned_looks(config.plan, () if run.shard else records, done)
+        looks = planned_looks(config.plan, () if run.shard else records, done, fewest)
         # after the first, what is measured is known: a name that no metric has ends it
         if done not in (1, *looks):
             return frozenset()

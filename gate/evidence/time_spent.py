@@ -38,10 +38,11 @@ _OWN = 1.05
 """Times what builds and executions take: perfgate's own work between them, which the budget counts too."""
 
 
-def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[int]:
+def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0, fewest: int = 1) -> list[int]:
     """Lay out the looks: of the plan's range of builds, what fits the budget by what set-up, proofs and round 1 cost.
 
-    The last look is the last round that fits.
+    The last look is the last round that fits; where fewer fit than a regression needs, that one, as later rounds may be
+    shorter: measuring ends with the budget, and not with the one before it.
 
     The first builds may do what later ones need not. So what the builds of round 2 take may restore rounds that did not
     fit by those of round 1, if no look came before; it takes none away. The executions of round 1 alone count, since
@@ -49,7 +50,7 @@ def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[
     has the fewest rounds says what fits. Empty when the plan is a fixed number of builds. Source: docs/method.md.
 
     records: the builds and executions of a run in any order, and its look lines. done: the rounds that are complete,
-    where the look line of the last one is not among the records yet.
+    where the look line of the last one is not among the records yet. fewest: the rounds that a regression needs.
     """
     if not isinstance(plan.builds, Builds):
         return []
@@ -65,6 +66,8 @@ def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[
         complete = done >= _JUDGED or lines >= len(sessions) or any(r.build >= _JUDGED for r in own)
         most = min(most, first)
         restored = min(restored, max(first, _fitting(plan, own, _JUDGED)) if complete else first)
+    fewest = min(fewest, most_builds(plan))
+    most, restored = max(most, fewest), max(restored, fewest)
     looks = look_rounds(min(plan.builds.min, most), most)
     if looks[0] > 1:
         looks = look_rounds(min(plan.builds.min, restored), restored)
@@ -89,6 +92,11 @@ def _fitting(plan: Plan, steps: Sequence[Build | Execution], rounds: int) -> int
     return max(1, min(most_builds(plan), rounds + math.floor(left / following)))
 
 
+def fewest_rounds(config: Config) -> int:
+    """Return the rounds of each session without which there is no regression."""
+    return math.ceil(config.gate.min_builds / config.plan.sessions)
+
+
 def looks_of(run: Run | None, records: Sequence[Record], config: Config | None) -> list[int]:
     """Give the looks of a measured run: none without look lines, since then the design was fixed.
 
@@ -102,7 +110,7 @@ def looks_of(run: Run | None, records: Sequence[Record], config: Config | None) 
     if not lines:
         return []
     if run is not None and config is not None:
-        planned = planned_looks(config.plan, () if run.shard else records)
+        planned = planned_looks(config.plan, () if run.shard else records, fewest=fewest_rounds(config))
         if planned:
             return planned
     # the end is where the run line puts it, or where the measurements go on to

@@ -53,7 +53,7 @@ _LIBRARIES = {
     ),
     "nanobench": (r"#\s*include\s*[<\"](?:[\w./-]*/)?nanobench\.h", r"\.\s*run\s*\("),
 }
-_TEST = re.compile(r"^[ \t]*TEST_CASE(?:_TEMPLATE)?\s*\(\s*\"((?:[^\"\\\n]|\\.)*)\"([^{]*)\{", re.MULTILINE)
+_TEST = re.compile(r"^[ \t]*TEST_CASE(_TEMPLATE)?\s*\(\s*\"((?:[^\"\\\n]|\\.)*)\"([^{]*)\{", re.MULTILINE)
 _TAG = re.compile(r"\[[^\]\"]*(?:bench|perf)[^\]\"]*\]", re.IGNORECASE)
 _CHANGES = re.compile(r"change|history|news|lock|version|authors|perfgate", re.IGNORECASE)
 _CHANGES_FILES = re.compile(
@@ -90,21 +90,21 @@ def suite(name: str, path: str, texts: list[str]) -> tuple[Proposed, Amount]:
         plan, length = suite_plan(cases, COMPILED)
         # without its unit, which versions before 1.8 do not take
         return Proposed(name, [f"./{path}", f"--benchmark_min_time={length:g}"], [], found), plan
+    own = "BENCHMARK" if found == "catch2" else ".run("
+    # of nanobench a function beside them may hold what several run
+    uses = [text for text in texts if re.search(_LIBRARIES[found][0], text)]
+    bodies = [each for each in _bodies(uses) if own in each[2] or (found == "nanobench" and BENCH.search(each[0]))]
+    parts = tuple(test for test, _, _ in bodies if not re.search(r"[\\,\[\]\"~]", test))
     if found == "catch2":
-        tags = dict.fromkeys(
-            tag for _, head, body in _bodies(texts) if "BENCHMARK" in body for tag in _TAG.findall(head)[:1]
-        )
+        tags = dict.fromkeys(tag for _, head, _ in bodies for tag in _TAG.findall(head)[:1])
         chosen = [",".join(tags)] if tags else []
         command = [f"./{path}", *chosen, "--reporter", "xml", "--out", "{output}"]
-        return Proposed(name, command, [], "values", "catch2"), fixed_plan(cases, 0.1, 0.6)
-    uses = [text for text in texts if re.search(_LIBRARIES[found][0], text)]
-    # a function beside them may hold what several run
-    runs = [test for test, _, body in _bodies(uses) if ".run(" in body or BENCH.search(test)]
-    named = [test for test in runs if not re.search(r"[\\,*\[\]]", test)]
-    joined = ",".join(named)
+        return Proposed(name, command, [], "values", "catch2", parts=parts), fixed_plan(cases, 0.1, 0.6)
+    joined = ",".join(parts)
     doctest = any("doctest.h" in text for text in texts)
-    chosen = [] if not named else [f"--test-case={joined}", "--no-skip"] if doctest else [joined]
-    return Proposed(name, [f"./{path}", *chosen], [], "values", "nanobench"), fixed_plan(cases, 0.1, 0.2)
+    chosen = [] if not parts else [f"--test-case={joined}", "--no-skip"] if doctest else [joined]
+    made = Proposed(name, [f"./{path}", *chosen], [], "values", "nanobench", parts=parts)
+    return made, fixed_plan(cases, 0.1, 0.2)
 
 
 def _bodies(texts: list[str]) -> list[tuple[str, str, str]]:
@@ -114,7 +114,9 @@ def _bodies(texts: list[str]) -> list[tuple[str, str, str]]:
         starts = [*_TEST.finditer(text)]
         ends = [*(match.start() for match in starts[1:]), len(text)]
         # a file may have none
-        found += [(m[1], m[2], text[m.end() : end]) for m, end in zip(starts, ends, strict=False)]
+        found += [
+            (f"{m[2]}*" if m[1] else m[2], m[3], text[m.end() : end]) for m, end in zip(starts, ends, strict=False)
+        ]
     return found
 
 

@@ -6,11 +6,13 @@ import math
 import posixpath
 import re
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import NamedTuple
+
+from gate.config.commands import as_text
 
 MOST = 12
 """Programs or packages of benchmarks that are written."""
@@ -59,6 +61,8 @@ class Proposed:
     """The cases that are not judged."""
     metrics: list[str] = field(default_factory=list)
     """What is decided; empty: what the instrument decides."""
+    parts: tuple[str, ...] = ()
+    """Test cases of its program, of which a word of the command names those that run."""
     built: tuple[str, ...] = ()
     """What stands in the build command for it alone, its artifact too, and leaves with it."""
 
@@ -120,7 +124,7 @@ class Found:
     name: str = ""
     """Of the project, where its benchmarks compare it with others."""
     others: tuple[str, ...] = ()
-    """Names of those."""
+    """Names of those; before a slash their owners'."""
 
     @property
     def benchmark(self) -> Proposed:
@@ -226,6 +230,15 @@ def within(folder: str, words: list[str], paths: Collection[str] = ()) -> list[s
 def like(command: list[str] | str, text: str) -> list[str] | str:
     """Return a text as a command of the other one's form."""
     return text if isinstance(command, str) else shlex.split(text)
+
+
+def of_parts(measured: Proposed, parts: Sequence[str]) -> Proposed:
+    """Return a benchmark that runs those test cases of its program alone: doctest's option, or Catch2's first word."""
+    first, *rest = shlex.split(as_text(measured.command))
+    doctest = next((word for word in rest if word.startswith("--test-case=")), None)
+    rest = [word for at, word in enumerate(rest) if word != doctest and (doctest or at or word.startswith("-"))]
+    chosen = f"{'--test-case=' if doctest else ''}{','.join(parts)}"
+    return replace(measured, command=[first, chosen, *rest], parts=tuple(parts))
 
 
 def names_of(places: Iterable[str], top: str) -> list[str]:

@@ -162,9 +162,10 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
     required = "\n".join(tree.text(posixpath.join(module, "go.mod")) for module in {each.module for each in packages})
     paths = re.findall(r"^\s*(?:require\s+)?(\S+/\S+) v\d", required, re.MULTILINE)
-    others = [
-        re.sub(r"/v\d+$", "", path).rpartition("/")[2].removeprefix("go-") for path in paths if f'"{path}' in tests_
-    ]
+    compared = [re.sub(r"/v\d+$", "", path) for path in paths if f'"{path}' in tests_]
+    others = [each.rpartition("/")[2].removeprefix("go-") for each in compared]
+    # of the same kind of package, whose names are alike, the owner tells
+    others += [f"{each.split('/')[1]}/" for each in compared]
     return Found(
         "go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place,
         name=_name(tree), others=tuple(others),

@@ -158,8 +158,8 @@ class _Init:
                 self._say(said)
                 self._write(tree, written := found)
                 continue
-            failed = lesson(trial)
             found, left = comparable(found, trial)
+            failed = lesson(trial, found)
             self._say(*(f"left out: {each}" for each in left))
             few = representatives(found, trial) if choices else None
             if few is not None and not (failed and any(each["failures"] for each in trial["benchmarks"])):

@@ -33,8 +33,8 @@ _JAR = "perfgate-jmh.jar"
 _CLASSES = ".perfgate-classes"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
 """Without dates in it, the jar of equal sources is the same, and a commit of documents is proved identical."""
-_IN_ORDER = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
-"""Of the compiler's JVM: what goes by the identity of objects, as JMH's list of benchmarks does, is in one order."""
+_IN_ORDER = "find {} -name BenchmarkList -exec sort -o {{}} {{}} ';'"
+"""JMH's list goes by the identity of objects. A JVM may be told to have one order, but its compiler fails then."""
 _SAME_JARS = (
     "allprojects { tasks.withType(AbstractArchiveTask) "
     "{ preserveFileTimestamps = false; reproducibleFileOrder = true } }"
@@ -122,7 +122,7 @@ def _starts(tree: Tree, wrapper: str, tool: str) -> str:
 
 
 def _building(tree: Tree) -> str:
-    return f'MAVEN_OPTS="$MAVEN_OPTS {_IN_ORDER}" {_mvn(tree)} --quiet --batch-mode {_OPTIONS}'
+    return f"{_mvn(tree)} --quiet --batch-mode {_OPTIONS}"
 
 
 def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
@@ -184,7 +184,12 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
         path = f"{target}/{_JAR}"
         newest = f"ls -t {target}/*.jar | grep -v -e /original- -e {_JAR} -e -sources -e -javadoc | head -n 1"
         setup = f'{setup} && cp "$({newest})" {path}'
-    return _found(ask, _mvn(tree), modules, f"java -jar {path}", setup, [path], target)
+    # files are compared without dates, which old plugins write into a jar, and its properties
+    main = re.search(r"<mainClass>\s*([\w.$]+)\s*</mainClass>", shades[1])
+    inner = f"{target}/{_CLASSES}"
+    setup += f" && rm -rf {inner} && mkdir {inner} && (cd {inner} && jar xf ../{PurePosixPath(path).name})"
+    command = f"java -cp {inner} {main[1] if main else _MAIN}"
+    return _found(ask, _mvn(tree), modules, command, f"{setup} && {_IN_ORDER.format(inner)}", [], target)
 
 
 def _by_classes(mvn: str, target: str, first: str = "") -> tuple[str, str]:
@@ -194,7 +199,8 @@ def _by_classes(mvn: str, target: str, first: str = "") -> tuple[str, str]:
     """
     listed = "-Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
     java = f'java -cp "{first}{target}/test-classes:{target}/classes:$(cat {target}/jmh.classpath)"'
-    return f"{mvn} test-compile -DskipTests dependency:build-classpath {listed}", java
+    compiled = f"{mvn} test-compile -DskipTests dependency:build-classpath {listed}"
+    return f"{compiled} && {_IN_ORDER.format(target)}", java
 
 
 def look_mains(tree: Tree, ask: Asked) -> Found | None:
@@ -264,10 +270,12 @@ def _found(
     cases, pattern = told or module.cases, []
     count = len(cases)
     if count > _CASES:
-        # one of each class, as many as a budget has room for
-        chosen = [*{owner: f"{owner}.{method}" for owner, method in reversed(cases)}.values()][::-1][:_CASES]
+        # the first of each class, then the second of each, as many as a budget has room for
+        owners = [owner for owner, _ in cases]
+        ranked = sorted(range(count), key=lambda at: owners[:at].count(owners[at]))[:_CASES]
+        chosen = [".".join(cases[at]) for at in ranked]
         pattern, count = [f"\\.({'|'.join(chosen)})$"], len(chosen)
-        left = "left out: the pattern at the end of the command chooses one a class"
+        left = f"left out: the pattern at the end of the command chooses {len(chosen)}"
         rows.append(Row(f"{len(cases) - count} more JMH methods", left))
     plan, length = suite_plan(count, 2.0 * count)
     options = ["-wi", "1", "-w", "1s", "-r", f"{1000 * max(length, 0.1):.0f}ms", *pattern]
@@ -275,7 +283,7 @@ def _found(
     comment = ["One warm-up of 1 s (-wi, -w), then values of length -r; a pattern at the end chooses benchmarks."]
     return Found(
         "jmh", f"{module.evidence} with JMH", [Proposed("jmh", words, comment, "jmh")],
-        comment="Built once a side, without dates in the jar: equal sources are equal jars.",
+        comment="Built once a side: equal sources are equal files, whatever their dates.",
         setup=setup, artifacts=artifacts, products=[product], rows=rows, place=module.directory,
         amount=replace(plan, executions=1),
     )  # fmt: skip

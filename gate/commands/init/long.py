@@ -1,4 +1,4 @@
-"""Programs whose start takes long: measured by the first of the times that they print."""
+"""Programs whose start takes long: measured by the first of the times that they print, or by a few test cases."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.commands.init.found import Amount, Found, Proposed, Rank, Row, like
+from gate.commands.init.found import MOST, Amount, Found, Proposed, Rank, Row, fixed_plan, like, of_parts
 from gate.commands.init.tree import Tree
 from gate.config.commands import as_text
 
 _ROOM = 15.0
 """Seconds of a start of which five minutes hold the twelve that a regression and the proof take, with a third more."""
+_START = 10.0
+"""Seconds of a start of chosen test cases: five minutes hold twelve rounds of both sides."""
 PRINTED = "printed"
 _COMMENT = ["The times that it prints. Once it has printed all that include names, a start is ended."]
 _AMOUNT = Amount(1, 1, budget=5)
@@ -32,9 +34,16 @@ class Shorter:
         self._tree = tree
         self._whole: Found | None = None
         """What was written before the printed times were asked for, whose whole run is timed."""
+        self._apart: Found | None = None
+        """What was written before its test cases were tried one by one."""
 
     def next(self, found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
         """Return what is tried next, by the trial of what is written, and that in words; None: it may stay."""
+        if self._apart is not None and len(found.benchmarks) > len(self._apart.benchmarks):
+            return _joined(self._apart, found, trial)
+        if self._apart is None and (apart := _parted(found, trial)) is not None:
+            self._apart = found
+            return apart, "a start takes too long: its test cases are tried one by one"
         if any(each.form == PRINTED for each in found.benchmarks):
             if trial["failure"] is None and not any(each["failures"] for each in trial["benchmarks"]):
                 return _first_printed(found, trial)
@@ -47,6 +56,47 @@ class Shorter:
             return None
         self._whole = found
         return times, "a start takes too long to be timed ten times: the times that it prints are read"
+
+
+def _parted(found: Found, trial: Mapping[str, Any]) -> Found | None:
+    """Return what tries the test cases of a program that took too long one by one, spread over it; None: none did."""
+    late = {each["benchmark"] for each in trial["benchmarks"] if each["longer_than"] is not None}
+    benchmarks = list[Proposed]()
+    for each in found.benchmarks:
+        step = max(1.0, len(each.parts) / MOST)
+        some = [each.parts[int(at * step)] for at in range(min(MOST, len(each.parts)))] if each.name in late else []
+        # under a number, as names of test cases are sentences
+        own = [replace(of_parts(each, [part]), name=f"{each.name}-{at}") for at, part in enumerate(some, 1)]
+        benchmarks += own if len(own) > 1 else [each]
+    return replace(found, benchmarks=benchmarks, amount=_AMOUNT) if len(benchmarks) > len(found.benchmarks) else None
+
+
+def _joined(whole: Found, apart: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
+    """Put the quickest test cases together that a trial had values of, as many as a start has room for; None: none."""
+    told = {each["benchmark"]: each for each in trial["benchmarks"]}
+    ended = [
+        (each["execution"], part.name, part.parts[0])
+        for part in apart.benchmarks
+        if (each := told.get(part.name)) and each["longer_than"] is None and each["cases"] and not each["failures"]
+    ]
+    benchmarks, rows, said = list[Proposed](), [*apart.rows], list[str]()
+    for each in whole.benchmarks:
+        own, spent = list[str](), 0.0
+        for seconds, name, part in sorted(ended):
+            if name.rpartition("-")[0] == each.name and (not own or spent + seconds <= _START / len(whole.benchmarks)):
+                own.append(part)
+                spent += seconds
+        if any(part.name == each.name for part in apart.benchmarks):
+            benchmarks.append(each)
+        elif own:
+            benchmarks.append(of_parts(each, own))
+            rows.append(
+                Row(f"{len(each.parts) - len(own)} of {len(each.parts)} test cases", "left out: they take long")
+            )
+            said.append(f"{each.name} runs {', '.join(own)}")
+    if not said:
+        return None
+    return replace(whole, benchmarks=benchmarks, rows=rows, amount=fixed_plan(1, 0.0, _START)), "; ".join(said)
 
 
 def _long(found: Found, trial: Mapping[str, Any]) -> bool:

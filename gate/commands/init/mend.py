@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from gate.commands.init.found import (
@@ -21,6 +21,7 @@ from gate.commands.init.found import (
     Row,
     fixed_plan,
     like,
+    of_parts,
     suite_plan,
     within,
 )
@@ -32,13 +33,15 @@ from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
 
 _MINUTES = 5
-"""In which a verdict is wanted, whatever the budget: the counts are laid out for them."""
+"""In which a verdict is wanted beside the first builds, whatever the budget: the counts are laid out for them."""
 _ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
 """Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
 _SHARPER, _WORKING = 2.0, 0.9
 """How many times as noisy as CPU time a time is that gives way to it, and the share of it in which a command works."""
 _WIDE = 0.1
 """A change that a plan should find: otherwise half of what is left of the minutes goes into more executions."""
+_OFTEN = 5
+"""Executions of a build from which few are enough for their spread."""
 _BESIDE = 0.25
 """Of the time of builds: executions that take less are no reason for fewer of them."""
 _MANY = 40
@@ -78,17 +81,22 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _PYTHON = re.compile(r"(?<![\w/.-])(?:(?:\.venv|venv)/bin/)?python3?(?= )")
 
 
-def lesson(trial: Mapping[str, Any]) -> dict[str, str]:
-    """Return what each benchmark without values said, of a build that failed by "", as a trial's JSON has it."""
+def lesson(trial: Mapping[str, Any], found: Found | None = None) -> dict[str, str]:
+    """Return what each benchmark without values said, of a build that failed by "", as a trial's JSON has it.
+
+    found: what is written, whose excluded cases may fail.
+    """
+    out = {f"{each.name}/{label}" for each in (found.benchmarks if found else ()) for label in each.exclude}
     if failure := trial.get("failure"):
         told = "\n".join(failure.get(key) or "" for key in ("status", "stderr", "hint"))
         return {"": _COLOUR.sub("", told)}
     failed = {}
     for each in trial["benchmarks"]:
-        told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in each.get("failures", ()))
+        failures = [one for one in each.get("failures", ()) if one.get("benchmark") not in out]
+        told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in failures)
         if each.get("longer_than") is not None:
             told = f"{_NO_VALUES} {each['longer_than']:.0f} s"
-        if not each.get("cases") or each.get("failures") or each.get("longer_than") is not None:
+        if not each.get("cases") or failures or each.get("longer_than") is not None:
             failed[each["benchmark"]] = _COLOUR.sub("", told) or "no values"
     return failed
 
@@ -246,7 +254,7 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
         level = f" --batch-mode -Dmaven.compiler.source={asked[1]} -Dmaven.compiler.target={asked[1]}"
         setup = setup.replace(" --batch-mode", level, 1)
         return replace(found, setup=setup), f"for Java {asked[1]}, as this compiler asks"
-    if re.search(r"/src/test/\S+:\[\d", text) and " -DskipTests" in setup:
+    if re.search(r"/src/test/\S+:\[\d", text) and " -DskipTests" in setup and "test-compile" not in setup:
         # no test of other modules is needed to run benchmarks
         return replace(found, setup=setup.replace(" -DskipTests", " -Dmaven.test.skip=true")), "without compiling tests"
     # as the harness has it to be pasted
@@ -257,6 +265,20 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
         return None
     what = f"with changes = {asked[1]}, tracked files that the build writes" if asked else ""
     return replace(found, changes=sorted({*found.changes, *paths})), what
+
+
+def _for_others(found: Found, told: _Told) -> _Cure:
+    """Switch off what CMake compiles for processors that can more than this one, where a program starts all of it."""
+    processor = Path("/proc/cpuinfo")
+    if "SIGILL" not in told.text or "=Release" not in (found.build or "") or not processor.exists():
+        return None
+    able = {each.replace("_", "") for each in re.findall(r"\w+", processor.read_text(encoding="utf-8"))}
+    texts = "\n".join(told.tree.text(path) for path in told.tree.named("CMakeLists.txt"))
+    sets = re.findall(r"option\s*\(\s*(\w+_((?:AVX|S?SSE)\w*))", texts)
+    absent = [name for name, own in sets if not any(each.startswith(own.lower().replace("_", "")) for each in able)]
+    off = "".join(f" -D{name}=OFF" for name in absent)
+    build = str(found.build).replace("=Release", f"=Release{off}", 1)
+    return replace(found, build=build), f"without {', '.join(absent)}, which this processor cannot run"
 
 
 def _uncompiled(found: Found, told: _Told) -> _Cure:
@@ -327,8 +349,9 @@ def _longer(found: Found, told: _Told) -> _Cure:
 
 
 _CURES = (
-    _missing_module, _as_it_says, _uncompiled, _refused_option, _unbuilt, _isolated_build, _wrong_folder, _as_printed,
-)  # fmt: skip
+    *(_missing_module, _as_it_says, _for_others, _uncompiled, _refused_option, _unbuilt, _isolated_build),
+    *(_wrong_folder, _as_printed),
+)
 
 
 def _decided(measured: Proposed, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -343,22 +366,35 @@ def _decided(measured: Proposed, trial: Mapping[str, Any]) -> list[tuple[str, Ma
 
 
 def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
-    """Leave out results of other packages, and those that are zero, which have no ratio; say which."""
+    """Leave out results of other packages, those that are zero, which have no ratio, and single ones that fail.
+
+    Returns: what is written instead, and in words what is left out.
+    """
     said, benchmarks = list[str](), list[Proposed]()
     labels = [label for each in found.benchmarks for label, _ in _decided(each, trial)]
     # they are compared with the project where some of them name it
     compared = bool(found.name) and any(_plain(found.name) in _plain(label) for label in labels)
     # what stands in every label is the tool, or a folder
-    apart = [name for name in found.others if not all(_plain(name) in _plain(label) for label in labels)]
+    named = [name for name in found.others if not name.endswith("/")]
+    apart = [name for name in named if not all(_plain(name) in _plain(label) for label in labels)]
     for each in found.benchmarks:
         cases = _decided(each, trial)
         others = {label: text for label, _ in cases if compared and (text := _other(found.name, apart, label))}
+        others |= {label: text for label, _ in cases if (text := _owner(found, label, labels))}
         zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
         wanted = [label for label, _ in cases if label not in others and label not in zeros]
+        failures = [
+            one for own in trial["benchmarks"] if own["benchmark"] == each.name for one in own.get("failures", ())
+        ]
+        fails = {str(one.get("benchmark")).removeprefix(f"{each.name}/"): reason(one["status"]) for one in failures}
+        if each.name in fails or len(fails) > len(wanted):
+            fails = {}  # it is the suite that fails
         globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
-        if wanted and (others or zeros):
-            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros]))
-            for own, why in (([*others], "of other packages"), (zeros, "of 0, too little for what measures it")):
+        if wanted and (others or zeros or fails):
+            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros, *fails]))
+            of_zero = "of 0, too little for what measures it"
+            why_fails = f"that fail ({next(iter(fails.values()), '')})"
+            for own, why in (([*others], "of other packages"), (zeros, of_zero), ([*fails], why_fails)):
                 more = ", ..." if len(own) > 3 else ""
                 said += [f"{plural(len(own), 'result')} {why}: {', '.join(own[:3])}{more}"] if own else []
         else:
@@ -395,6 +431,17 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
     return None if _plain(own) in _plain(label) else next(texts, None)
 
 
+def _owner(found: Found, label: str, labels: Sequence[str]) -> str | None:
+    """Return the owner of another package that is a part of a label, if one that is alike has none there."""
+    parts = [part.rpartition("=")[2] for part in label.split("/")]
+    every = [[part.rpartition("=")[2] for part in each.split("/")] for each in labels]
+    for at, part in enumerate(parts):
+        alike = [own[at] for own in every if own[:at] == parts[:at] and own[at + 1 :] == parts[at + 1 :]]
+        if f"{part}/" in found.others and any(f"{each}/" not in found.others for each in alike):
+            return part
+    return None
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
@@ -424,8 +471,12 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     told = {name: float(each[2]) / (1000 if each[3] else 1) for name, each in lengths.items() if each}
     wanted, why = None, "left out: the slowest, which take most of the time"
     if total <= many and not begun and short >= total:
-        quick = len(told) == len(means)
-        wanted = _quick(found, trial, means, told, total * (3 if lean else 2) / 4) if quick else None
+        if len(told) == len(means):
+            room = _room(trial, _BUILDS)
+            # executions differ more than values: where little is found, so many of each build are worth a few cases
+            rooms = [(room / _OFTEN, 3), (room, 3 if lean else 2)][0 if _finds_little(trial) else 1 :]
+            each = (_quick(found, trial, means, told, room, total * part / 4) for room, part in rooms)
+            wanted = next(filter(None, each), None)
         if wanted is None and (lean or _enough(trial) <= 60 * _LONGEST):
             return None
     if wanted is None:
@@ -499,11 +550,14 @@ def _quick(
     trial: Mapping[str, Any],
     means: Mapping[str, Mapping[str, float]],
     told: Mapping[str, float],
+    room: float,
     least: float,
 ) -> dict[str, list[str]] | None:
-    """Return the cases without the slowest, if at least so many fit; told: seconds that a value is to last."""
+    """Return the cases without the slowest, if at least so many fit.
+
+    told: seconds that a value is to last; room: those of one execution of both sides.
+    """
     weights = {(name, label): max(mean, told[name]) for name, own in means.items() for label, mean in own.items()}
-    room = _room(trial, _BUILDS)
     share = trial["cost"]["executions"] / found.plan.executions / sum(weights.values())
     kept, spent = {name: list[str]() for name in means}, 0.0
     for name, label in sorted(weights, key=lambda each: weights[each]):
@@ -518,18 +572,23 @@ def _held(found: Found, trial: Mapping[str, Any]) -> float:
     if cost is None or cost["least"]:
         return math.inf
     seconds = cost["builds"] + cost["executions"] / found.plan.executions
-    return float((_ROOM * 60 * _MINUTES - cost["once"]) / max(seconds, 1e-3))
+    return float(_ROOM * 60 * _MINUTES / max(seconds, 1e-3))
 
 
 def _room(trial: Mapping[str, Any], rounds: int) -> float:
     """Return the seconds of executions in each of so many rounds within the minutes in which a verdict is wanted."""
-    cost = trial["cost"]
-    return float((_ROOM * 60 * _MINUTES - cost["once"]) / rounds - cost["builds"])
+    return float(_ROOM * 60 * _MINUTES / rounds - trial["cost"]["builds"])
 
 
 def _enough(trial: Mapping[str, Any]) -> float:
     """Return the seconds of a budget that would find something; inf: none is known."""
     return float((trial.get("plans") or {}).get("enough") or math.inf)
+
+
+def _finds_little(trial: Mapping[str, Any]) -> bool:
+    """Return whether a plan as it is written finds large changes alone."""
+    finds = ((trial.get("plans") or {}).get("fit") or {"finds": 0.0})["finds"]
+    return finds is None or finds > _WIDE
 
 
 def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Proposed | None:
@@ -539,6 +598,10 @@ def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Prop
     """
     if chooses or (measured.form or measured.instrument) in _FILTERS:
         return replace(measured, include=[*labels], exclude=[])
+    # of what Catch2 prints a test case is the first part of the name
+    parts = [next((own for own in measured.parts if f"{each}/".startswith(f"{own}/")), None) for each in labels]
+    if parts and None not in parts:
+        return of_parts(measured, [each for each in measured.parts if each in parts])
     text = as_text(measured.command)
     if measured.instrument == "jmh":
         # its own choice of methods stands last; behind a colon are parameters and the mode
@@ -569,11 +632,14 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         plan = replace(plan, executions=lean["executions"], iterations=lean["iterations"])
     if not found.timed and cost and not cost["least"]:
         each = cost["executions"] / found.plan.executions
-        own = (plans.get("fit") or {"finds": 0.0})["finds"]
         fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
         # half of it is spare: a host may become twice as slow
-        more = min(MOST_EXECUTIONS * VALUES // plan.iterations, int(fit / 2)) if own is None or own > _WIDE else 1
+        more = min(MOST_EXECUTIONS * VALUES // plan.iterations, int(fit / 2)) if _finds_little(trial) else 1
         plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
+    if cost:
+        # the first builds come beside the minutes of a verdict
+        held = math.ceil((_ROOM * 60 * _MINUTES + cost["once"]) / 300)
+        plan = replace(plan, budget=max(plan.budget, min(_LONGEST, 5 * held)))
     enough = _enough(trial)
     if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:
         plan = replace(plan, budget=5 * math.ceil(enough / 300))

@@ -101,12 +101,15 @@ def each_tried(
         single = head[name].service is None and head[name].instrument not in _LISTS and head[name].format is None
         first = max(share, longest) if single else share
         begin(name, number + 1, len(names), first)
-        yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first)).tried()
+        yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first), slower).tried()
 
 
 @dataclass(frozen=True, slots=True)
 class _One:
-    """One benchmark that is tried, within a share of the time; first: what its first start may take."""
+    """One benchmark that is tried, within a share of the time; first: what its first start may take.
+
+    slower: as for each_tried.
+    """
 
     made: Workshop
     benchmark: Benchmark
@@ -114,6 +117,7 @@ class _One:
     directory: Path
     share: Budget
     first: Budget
+    slower: float = 1.0
 
     @property
     def rules(self) -> Config:
@@ -173,11 +177,12 @@ class _One:
         own = self.benchmark.command
         command = f"{own} {option}" if isinstance(own, str) else [*own, option]
         asked = msgspec.structs.replace(self.benchmark, command=command, include=["*"], exclude=[])
-        executions = self.made.executions(1, Budget(_TO_LIST))
+        limit = _TO_LIST * self.slower
+        executions = self.made.executions(1, Budget(limit))
         with tempfile.TemporaryDirectory() as folder:
             printed = Path(folder, "names")
             try:
-                executions.unmeasured(asked, self.step, self.directory, printed=printed, seconds=_TO_LIST)
+                executions.unmeasured(asked, self.step, self.directory, printed=printed, seconds=limit)
                 told = printed.read_text(encoding="utf-8", errors="replace")
             except (BudgetEndedError, OSError):
                 return ()

@@ -144,6 +144,16 @@ def test_looks_follow_the_budget(of: Plan, records: list[Record], done: int, exp
     assert (found[-1] if isinstance(expected, int) else found) == expected
 
 
+def test_measuring_does_not_end_with_the_rounds_that_a_regression_lacks() -> None:
+    # later rounds may be shorter than the first, and the budget says when to end
+    for taken, done, expected in ((24.0, 0, [4, 5]), (500.0, 2, [4, 5]), (10.0, 0, [4, 5, 7, 9])):
+        assert planned_looks(plan(100), cost(taken), done, 5) == expected
+    assert planned_looks(plan(100, 3, 3), cost(500), 0, 5) == [3]
+    run = Run(config={"plan": {**PLAN, "budget": "100s"}})
+    records = [run, *cost(24.0), Look(look=1)]
+    assert looks_of(run, records, config_of(run)) == [4, 5]
+
+
 def test_without_look_lines_the_design_is_fixed() -> None:
     run = Run(config={"plan": PLAN})
     assert looks_of(run, [run], config_of(run)) == []

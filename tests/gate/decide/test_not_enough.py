@@ -228,23 +228,22 @@ def test_what_was_given_up_does_not_lack_builds(tmp_path: Path) -> None:
     assert (code, report["summary"]["kind"], report["stopped"]) == (0, "some-inconclusive", "budget")
 
 
-@pytest.mark.parametrize("late", [90.0, 600.0])
+@pytest.mark.parametrize("stop", ["budget", "settled"])
 @pytest.mark.parametrize("most", [12, None])
-def test_the_advised_budget_is_the_larger_one(tmp_path: Path, late: float, most: int | None) -> None:
-    """Looks are laid out by the first round; where that was the slowest, time is left when the last look came."""
+def test_the_advised_budget_holds_the_rounds_that_are_lacking(tmp_path: Path, stop: str, most: int | None) -> None:
+    """Also of a run of before, whose last look was the last round that fitted by the first, settled or not."""
     plan = {"builds": {"min": 4, "max": most}, "budget": "40m"}
     found: Lines = [{"type": "run", "looks": most or 56, "config": {"plan": plan}}]
     rng = np.random.default_rng(5)
     for build in range(3):
-        seconds = late if build else 330.0
+        seconds = 420.0 if build else 330.0
         values = {side: rng.normal(1, 0.3, 3).tolist() for side in ("base", "head")}
         found += [*built(build), *(execution(side, own, build=build, seconds=seconds) for side, own in values.items())]
         found.append({"type": "look", "look": build + 1, "settled": [], "stop": None})
-    code, shown = typed("decide", saved(tmp_path, [*found, {**ENDED, "stop": "settled"}]), "--json", "-")
+    code, shown = typed("decide", saved(tmp_path, [*found, {**ENDED, "stop": stop}]), "--json", "-")
     report = json.loads(shown)
-    assert (code, report["summary"]["details"]["why"], report["run"]["looks"]["rounds"][-1]) == (4, "budget", 3)
-    # five rounds as long as the first: 60 min, of which the looks count 5% more
-    assert report["next"]["details"]["budget"] > 1.05 * 3600
+    assert (code, report["summary"]["details"]["why"], report["run"]["looks"]["rounds"][-1]) == (4, "budget", 5)
+    assert report["next"]["details"]["budget"] > 660 + 4 * 840
 
 
 @pytest.mark.parametrize(

@@ -86,3 +86,40 @@ def test_what_is_measured_instead_begins_anew_and_takes_what_its_module_loads(tm
     assert shorter.next(found, trial(0.0, failed=True)) is None
     other = replace(found, benchmarks=[replace(found.benchmark, command=["python", "-m", "tests.other"])])
     assert next_of(shorter, other, trial(0.0, cut=60.0)).benchmark.form == "printed"
+
+
+def test_of_a_suite_without_a_list_the_test_cases_that_are_quick_enough_are_run_together(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, (), (), git=True)
+    parts = tuple(f"case {at}" for at in range(20))
+    nano = Proposed("b", ["./b", f"--test-case={','.join(parts)}", "--no-skip"], [], "values", "nanobench", parts=parts)
+    other = Proposed("c", ["./c"], [], "values", "nanobench")
+    late = {"failures": [], "cases": [], "longer_than": 60.0, "iteration": 0.0, "execution": 60.0}
+    quick = {**late, "longer_than": None, "cases": [{"metric": "time"}]}
+    whole = Found("cmake", "here", [nano, other])
+    shorter = Shorter(tree)
+    assert Shorter(tree).next(whole, {"failure": None, "benchmarks": [{**quick, "benchmark": "b"}]}) is None
+    apart = next_of(shorter, whole, {"failure": None, "benchmarks": [{**late, "benchmark": "b"}]})
+    # as many as a file may have, from the whole suite
+    *tried, last = apart.benchmarks
+    assert (len(tried), last) == (12, other)
+    assert tried[-1].command == ["./b", "--test-case=case 18", "--no-skip"]
+    times = {"b-1": 4.0, "b-2": 0.5, "b-3": 0.6, "b-12": 0.7, "b-11": 9.0}
+    told = [{**quick, "benchmark": name, "execution": seconds} for name, seconds in times.items()]
+    failed = {**quick, "benchmark": "b-4", "failures": ["exit 1"], "execution": 0.1}
+    joined = next_of(shorter, apart, {"failure": None, "benchmarks": [*told, failed, {**late, "benchmark": "b-5"}]})
+    assert joined.benchmarks == [
+        replace(nano, command=["./b", "--test-case=case 1,case 3,case 18", "--no-skip"], parts=joined.benchmark.parts),
+        other,
+    ]
+    assert joined.rows[-1].what == "17 of 20 test cases"
+    assert shorter.next(joined, {"failure": None, "benchmarks": [{**quick, "benchmark": "b"}]}) is None
+
+
+def test_where_no_test_case_ends_in_time_they_stay_apart(tmp_path: Path) -> None:
+    # Catch2's own choice is the first word
+    catch = Proposed("b", ["./b", "[bench]", "--out", "{output}"], [], "values", "catch2", parts=("x", "y"))
+    late = {"failures": [], "cases": [], "longer_than": 60.0, "iteration": 0.0, "execution": 60.0}
+    shorter = Shorter(Tree(tmp_path, (), (), git=True))
+    apart = next_of(shorter, Found("cmake", "here", [catch]), {"benchmarks": [{**late, "benchmark": "b"}]})
+    assert [each.command for each in apart.benchmarks] == [["./b", x, "--out", "{output}"] for x in "xy"]
+    assert shorter.next(apart, {"benchmarks": [{**late, "benchmark": f"b-{at}"} for at in (1, 2)]}) is None

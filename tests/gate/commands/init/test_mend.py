@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from gate.commands.init.found import Amount, Found, Proposed, Row
-from gate.commands.init.mend import CHOOSES, by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import (
+    CHOOSES,
+    by_cpu_time,
+    comparable,
+    fitted,
+    lesson,
+    mended,
+    reason,
+    representatives,
+)
 from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
@@ -83,6 +92,7 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
         (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
         (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
+        # but benchmarks that are among the tests are compiled with them
         (found([], setup="mvn package -DskipTests"), trial("[ERROR] /t/a/src/test/java/A.java:[2,3] cannot find", build=True), "mvn package -Dmaven.test.skip=true"),
         # a system's own pip may refuse to install anything
         (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --no-compile --target .perfgate-site ."),
@@ -304,6 +314,16 @@ def test_a_few_slow_cases_are_left_out_before_a_budget_grows(instrument: str, op
         assert not made or made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
 
 
+def test_results_that_are_alike_but_for_the_owner_of_another_package_are_not_judged() -> None:
+    others = ("levenshtein", "arbovm/", "google/")
+    names = ["All/case=x/impl=agniva", "All/case=x/impl=arbovm", "Simple/google", "arbovm/y"]
+    cases = [{"benchmark": f"a/{name}", "metric": "time", "mean": 1.0, "decided": True} for name in names]
+    told = {"benchmarks": [{"benchmark": "a", "cases": cases}]}
+    made, said = comparable(found(["./b"], "go", name="levenshtein", others=others), told)
+    # data may have such a name, and no case beside it is the project's own
+    assert (made.benchmark.exclude, len(said)) == (["All/case=x/impl=arbovm"], 1)
+
+
 def test_a_package_that_every_label_names_is_the_tool() -> None:
     names = (
         "pytest/b/test_a.py::test_spec",
@@ -402,3 +422,31 @@ def test_what_a_trial_found_too_little_is_written_larger() -> None:
     # nobody waits that long for a pull request
     told["plans"] = {"enough": 2400.0}
     assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10
+
+
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="what a processor can do is read from Linux")
+def test_what_cmake_compiles_for_other_processors_is_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text('option(OWN_WITH_AVX999 "x" ON)\noption(OWN_TESTS "x" OFF)\n')
+    here = Tree(tmp_path, ("CMakeLists.txt",), (), git=True)
+    build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"
+    made = mended(found(["./b"], build=build), here, {"a": "signal SIGILL"})
+    assert made is not None
+    assert made[0].build == build.replace("Release", "Release -DOWN_WITH_AVX999=OFF")
+    assert mended(made[0], here, {"a": "signal SIGSEGV"}) is None
+    assert mended(found(["./b"], build="make"), here, {"a": "signal SIGILL"}) is None
+
+
+def test_cases_that_fail_beside_more_that_do_not_are_left_out() -> None:
+    def told(*failing: str) -> Mapping[str, Any]:
+        cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True, "mean": 1.0} for name in "xyz"]
+        failures = [{"benchmark": each, "status": "two benchmarks have this name"} for each in failing]
+        return {"benchmarks": [{"benchmark": "a", "cases": cases, "failures": failures}]}
+
+    suited = found(["./b"], "google-benchmark")
+    made, said = comparable(suited, told("a/v", "a/w"))
+    assert (made.benchmark.exclude, len(said)) == (["v", "w"], 1)
+    assert lesson(told("a/v", "a/w"), made) == {}
+    assert [*lesson(told("a/v", "a/u"), made)] == ["a"]
+    # nothing failed, the suite did, or it hardly works
+    for each in ((), ("a",), ("a/x", "a"), ("a/s", "a/t", "a/u", "a/v")):
+        assert comparable(suited, told(*each)) == (suited, [])
