@@ -21,10 +21,15 @@ from gate.commands.init.found import MOST, Amount, Found, Proposed, Row, fixed_p
 from gate.commands.init.scripts import of_script
 from gate.commands.init.tree import Tree, folder_of, table_of
 from gate.config.commands import as_text
+from harness.source.git import git_of
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
-_PART = re.compile(r"bench(?:mark)?s?[:-](?!build|clean|compare|install|lint|prepare|report|setup|update|watch).*")
+_PART = re.compile(
+    r"bench(?:mark)?s?[:-](?!browser|build|ci$|clean|compare|dev|install|lint|prepare|report|serve|setup|test|update|watch).*"
+)
 """A script of some of the benchmarks, or for them."""
+_RUNTIME = re.compile(r"(?:^|&&\s*)(?:npx\s+)?(bun|deno)\b")
+"""What executes a script that no other runtime may understand, and that no dependency brings."""
 _PASSES_ON = re.compile(
     r"\b(?:lerna|nx|turbo|wsrun)\s|"
     r"\b(?:npm|pnpm|yarn)\b[^&|;]*\s(?:-r|--recursive|-ws?|--workspaces?|-F|--filter|workspaces?|-C|--cwd|--dir|--prefix)\b"
@@ -88,6 +93,8 @@ _HOOKS = {
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
 _PRINTS = {"mitata", "bench-node", "cronometro"}
 """Those whose lines can be read."""
+_PRODUCT = re.compile(r"""["'/](?:dist|build|out|target|wasm)["'/]|child_process""")
+"""A path of what builds make, or what starts it."""
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 MANAGERS = {
     "pnpm-lock.yaml": ("pnpm", "pnpm install --frozen-lockfile --silent", "pnpm --silent run", "pnpm exec"),
@@ -117,13 +124,12 @@ class _Script(NamedTuple):
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a script of package.json, of a workspace's or of a package of benchmarks; None without one."""
     root = tree.json("package.json")
-    every = sorted([*_scripts(tree, root, ask), *_entries(tree, root)], key=lambda e: bool(_PASSES_ON.search(e.text)))
+    every = sorted([*_scripts(tree, root, ask), *_entries(tree, root)], key=lambda e: (_lacking(e), _passes_on(e)))
     if not every:
         return None
     script = every[0]
     manager = _manager(tree, root)
     _, install, run, execute = manager
-    built = isinstance(table_of(root, "scripts").get("build"), str)
     # a workspace is installed with the project
     own = script.directory if not _has_workspaces(tree, root) else ""
     of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
@@ -136,16 +142,20 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     needed = _dependencies(root) | _dependencies(script.package) | _dependencies(inside)
     how = (run.split(), execute, needed)
     tool, first, amount, notes = _measured(tree, script, *how)
-    # files of one library are measured together, as a script of package.json would start them
-    made = [(each, _measured(tree, each, *how)) for each in every[1:] if script.file and each.file]
-    beside = [(each, one) for each, (its, one, *_) in made if its == tool and each.directory == script.directory]
+    # what one library measures in several files is measured together, whether package.json has a script for each
+    together = [each for each in every[1:] if _beside(tree, script, each)]
+    made = [(each, _measured(tree, each, *how)) for each in together]
+    beside = [(each, one) for each, (its, one, *_) in made if its == tool]
     alike = [script, *(each for each, _ in beside)][:MOST]
     benchmarks = [first, *(one for _, one in beside)][:MOST]
     if len(alike) > 1:
-        names = names_of((PurePosixPath(str(each.file)).stem for each in alike), script.name)
+        names = names_of((PurePosixPath(each.file or each.name).stem for each in alike), script.name)
         benchmarks = [replace(each, name=name) for each, name in zip(benchmarks, names, strict=True)]
     rows = [
-        Row(each.file or f"script {each.name} of {each.directory or '.'}", "left out: one script is measured")
+        Row(
+            each.file or f"script {each.name} of {each.directory or '.'}",
+            f"left out: {_lacking(each)} is not installed" if _lacking(each) else "left out: one script is measured",
+        )
         for each in every[1:]
         if each not in alike and (each.file is None or script.file is not None)
     ]
@@ -159,13 +169,76 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", benchmarks,
-        f"{run} build" if built else None,
+        f"{run} build" if "build" in table_of(root, "scripts") and not _of_sources(tree, root, alike) else None,
         setup=" && ".join(installs) or None,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
         environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and first.command else {},
         notes=notes, rows=rows, amount=amount, name=str(root.get("name", "")).rpartition("/")[2], others=others,
     )  # fmt: skip
+
+
+def _lacking(script: _Script) -> str:
+    """Return the runtime that a script is for, where it is not installed; else ""."""
+    named = _RUNTIME.search(script.text)
+    return named[1] if named and not has(named[1]) else ""
+
+
+def _passes_on(script: _Script) -> bool:
+    return bool(_PASSES_ON.search(script.text))
+
+
+def _beside(tree: Tree, script: _Script, other: _Script) -> bool:
+    """Return whether two scripts start different files, and nothing else, in one folder."""
+    if script.directory != other.directory or _lacking(other) or (script.file is None) != (other.file is None):
+        return False
+    if script.file is not None:
+        return True
+    first, second = ({*_named(tree, each)} for each in (script, other))
+    return bool(first and second and not first & second) and not re.search(r"[&|;<>]", f"{script.text}{other.text}")
+
+
+def _named(tree: Tree, script: _Script) -> list[str]:
+    """Return the files of the project that a script names as node finds them, in a folder of benchmarks or not."""
+    words = (word.strip("\"'") for word in script.text.split()[1:])
+    return [path for word in words if (path := _resolved(tree, script.directory, word))]
+
+
+def _resolved(tree: Tree, folder: str, name: str) -> str | None:
+    """Return the file of the project that a relative name means to node, or to what runs TypeScript."""
+    place = posixpath.join(folder, name)
+    ends = ("", ".js", ".json", ".ts", ".tsx", "/index.js", "/index.ts", "/package.json")
+    named = [f"{place}{end}" for end in ends] + [re.sub(r"\.([cm]?)js$", r".\1ts", place)]
+    return next((path for path in map(posixpath.normpath, named) if path in tree.names), None)
+
+
+def _of_sources(tree: Tree, root: dict[str, Any], scripts: list[_Script]) -> bool:
+    """Return whether all that scripts load are sources, so that no build makes anything of what is measured."""
+    built = ("lib",) if any(tree.ending("", under="src")) else ()
+    folders = {"", "lib", "src", "source", "test", "tests", *_FOLDERS}.difference(built)
+    begun = {path for each in scripts for path in ([each.file] if each.file else _named(tree, each))}
+    left, seen = [*begun], set[str]()
+    while left:
+        text = tree.text(path := left.pop())
+        named = re.findall(_IMPORT.format(r"""([^"'\n]+)"""), text)
+        inner = {_resolved(tree, folder_of(path), name) for name in named if name.startswith(".")}
+        own = any(f"{name}/".startswith(f"{root.get('name')}/") for name in named)
+        if folder_of(path).split("/")[0] not in folders or own or None in inner or _PRODUCT.search(text):
+            return False
+        seen.add(path)
+        left += {each for each in inner if each} - seen
+    # what loads none of the project may start it
+    return seen > begun
+
+
+def _absent(tree: Tree, script: _Script) -> str:
+    """Return the file that a script gives to node, where it is neither there nor what a build would make; else ""."""
+    named = re.fullmatch(r"node(?:\s+--[\w=-]+)*\s+([\w@.][\w@./-]*)(\s.*)?", script.text.strip())
+    if named is None or not tree.git or _named(tree, script):
+        return ""
+    path = posixpath.normpath(posixpath.join(script.directory, named[1]))
+    ignored = git_of(tree.directory).seeing(GIT_LITERAL_PATHSPECS="0").maybe("check-ignore", "--", path) is not None
+    return "" if ignored else path
 
 
 def _split(script: _Script) -> tuple[_Script, list[str], str]:
@@ -279,7 +352,11 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
             text = scripts.get(name)
             # the benchmarks of another language are found where its own files are
             if isinstance(text, str) and text.strip() and not _FOREIGN.search(text):
-                yield _Script(directory, name, text, package)
+                script = _Script(directory, name, text, package)
+                if path := _absent(tree, script):
+                    ask.notes.append(f"script {name} of package.json names {path}, which is not there")
+                else:
+                    yield script
 
 
 def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:

@@ -230,16 +230,37 @@ def _required(tree: Tree) -> list[str]:
 
 
 def _words(listed: object) -> list[str]:
-    """Return requirements that a list holds, a text of lines, or a table of poetry by their names."""
+    """Return requirements that a list holds, a text of lines, or a table of poetry."""
     if isinstance(listed, dict):
         # what an index does not give, or only some places need, is no name for pip
         elsewhere = {"git", "markers", "optional", "path", "platform", "python", "source", "url"}
+        tables = {name: each if isinstance(each, dict) else {"version": each} for name, each in listed.items()}
+        wanted = {name: each for name, each in tables.items() if name != "python" and not elsewhere & {*each}}
+        extras = {name: ",".join(_words(each.get("extras"))) for name, each in wanted.items()}
         return [
-            n for n, each in listed.items() if n != "python" and not (isinstance(each, dict) and elsewhere & {*each})
+            f"{name}{f'[{extras[name]}]' if extras[name] else ''}{_range(each.get('version'))}"
+            for name, each in wanted.items()
         ]
     lines = listed.splitlines() if isinstance(listed, str) else listed if isinstance(listed, list) else []
     words = [each.strip() for each in lines if isinstance(each, str)]
     return [each for each in words if each and not each.startswith(("#", "file:"))]
+
+
+def _range(version: object) -> str:
+    """Return what pip takes for the versions that poetry allows of a package; "" for all, and for alternatives."""
+    if not isinstance(version, str) or "|" in version or version.strip() == "*":
+        return ""
+    ranges = list[str]()
+    for sign, given in re.findall(r"([<>=!~^]*)\s*([\w.*+-]+)", version):
+        numbers = [int(number) for number in re.match(r"[\d.]*", given)[0].split(".") if number]  # type: ignore[index]
+        if sign in ("^", "~") and numbers:
+            # of ^ the first that is not 0, of ~ the second becomes one more
+            place = next((at for at, number in enumerate(numbers) if number), len(numbers) - 1) if sign == "^" else 1
+            place = min(place, len(numbers) - 1)
+            ranges += [f">={given}", f"<{'.'.join(map(str, [*numbers[:place], numbers[place] + 1]))}"]
+        else:
+            ranges.append(f"{'==' if sign in ('', '=') else sign}{given}")
+    return ",".join(ranges)
 
 
 def _having(key: str, tables: object) -> list[tuple[str, dict[str, Any]]]:

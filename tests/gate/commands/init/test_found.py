@@ -476,6 +476,10 @@ def package(**fields: Any) -> str:
 
 
 SCRIPTS = {"scripts": {"bench": "node bench.js"}}
+PARTS = {
+    "scripts": {"bench": "node bench.js", "bench:fast": "node bench.js --fast", "bench:b": "node b.js"},
+    "devDependencies": {"tinybench": "2"},
+}
 JAVASCRIPT = {
     "odd": Case({"package.json": package(name={}, scripts=5, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}, "['node', 'bench.js']"),
     "odd names": Case({"package.json": package(**SCRIPTS), "pnpm-workspace.yaml": "", "a/package.json": package(name={}), "bench.js": "work()"}, "['node', 'bench.js']"),
@@ -486,8 +490,19 @@ JAVASCRIPT = {
         "node bench.js >{output}",
     ),
     "vitest files": Case({"package.json": package(devDependencies={"vitest": "2"}), "test/a.bench.ts": "bench('a', f)"}, "npx --no-install vitest bench --run --outputJson={output}"),
-    # one of several parts, and none for what it makes before
-    "parts": Case({"package.json": package(scripts={"bench:build": "x", "bench:b": "node b.js", "bench:a": "node a.js"})}, "['node', 'b.js']", rows=("script bench:a of .",)),
+    # all parts of one kind, and none for what it makes before; another start of the same file is none
+    "parts": Case({"package.json": package(scripts={"bench:build": "x", "bench:b": "node b.js", "bench:a": "node ./a"}), "a/index.js": "f()", "b.js": "f()"}, "['node', 'b.js']\n['node', './a']"),
+    "part of it": Case({"package.json": package(**PARTS), "bench.js": "f()", "b.js": "import 'tinybench'"}, "['node', 'bench.js']", rows=("script bench:fast of .", "script bench:b of .")),
+    # what is loaded as it stands is not built
+    "of sources": Case({"package.json": package(scripts={"bench": "node bench", "build": "x"}), "bench/index.js": "import a from '..'", "index.js": "export * from './src/a.js'", "src/a.ts": ""}, "['node', 'bench']", "None\nNone"),
+    **{
+        f"of a product, {name}": Case({"package.json": package(scripts={"bench": "node bench.js", "build": "x"}), "bench.js": text, "lib/a.js": "", "src/a.ts": ""}, "['node', 'bench.js']", "npm run --silent build")
+        for name, text in {"absent": "import './esm/a.js'", "by name": "require('x/a')", "in lib": "import './lib/a.js'", "later": "load(path.join('..', 'dist/a'))"}.items()
+    },
+    # what a script names must be there, if no build makes it
+    "absent": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "test/bench.js": "import 'tinybench'"}, "['node', 'test/bench.js']"),
+    "built": Case({"package.json": package(scripts={"bench": "node --expose-gc dist/b.js"}), ".gitignore": "/dist\n"}, "['node', '--expose-gc', 'dist/b.js']"),
+    "no runtime": Case({"package.json": package(scripts={"bench": "bun b.ts", "bench:node": "node b.js"}), "b.js": "f()"}, "['node', 'b.js']", rows=("script bench of .",)),
     # the script that starts others' tells no results of its own
     **{
         f"passes on by {text.split()[0]}": Case(
@@ -535,7 +550,7 @@ JAVASCRIPT = {
         "(cd ./bench && npm i)\nnpm run --silent build",
     ),
     "workspace": Case(
-        {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
+        {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "a/b.js": "f()", "package-lock.json": "{}"},
         "cd a && node b.js",
     ),
     # only npm knows which folders are workspaces
@@ -543,7 +558,7 @@ JAVASCRIPT = {
         {
             "package.json": package(workspaces=["p/*"]),
             "a/package.json": package(scripts={"bench": "node b.js"}, name="a"),
-            "p/b/package.json": package(scripts={"bench": "node c.js"}, name="b"),
+            "p/b/package.json": package(scripts={"bench": "node c.js"}, name="b"), "p/b/c.js": "f()",
         },
         "cd p/b && node c.js",
     ),
