@@ -153,7 +153,7 @@ class _Init:
             if trial is None:
                 self._out.write(screen.getvalue())
                 return {"": "the trial could not be made"}
-            if (step := shorter.next(found, trial)) is not None:
+            if (step := shorter.next(found, trial, compares=bool(comparable(found, trial)[1]))) is not None:
                 found, said = step
                 self._say(said)
                 self._write(tree, written := found)

@@ -38,6 +38,11 @@ _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
 _ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
 # Options that a project sets for all its test runs and that do not go with measuring.
 _HINDERS = re.compile(r"(?:^|[\s\"'])(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
+# What checks, documents or publishes code takes long to install, and measures nothing.
+_CHECKS = re.compile(
+    r"(?:black|build|codecov|commitizen|coveralls|docutils|flake8|furo|isort|mkdocs|mypy|nox|pre-commit|pylint|pyright|ruff|"
+    r"sphinx|towncrier|tox|twine|types)\b.*"
+)
 ENVIRONMENT = ".perfgate-env"
 """The folder of each side's own packages, where the interpreter lacks some."""
 SITE = ".perfgate-site"
@@ -178,7 +183,7 @@ def environment_of(
     for listed in groups(tree).values():
         # a group that names a tool has what else its benchmarks need
         if {normal(each) for each in listed} & {normal(each) for each in tools}:
-            words += listed
+            words += [each for each in listed if not _CHECKS.fullmatch(normal(each))]
     named = shlex.join(pip_words(words))
     if own_pip:
         install = f" && {ENVIRONMENT}/bin/pip install --quiet {named}" if named else ""

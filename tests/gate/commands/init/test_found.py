@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import pytest
@@ -436,18 +437,27 @@ PYTHON = {
     **{
         f"required by {tool}": Case({**files, "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python")
         for tool, files in {
-            "poetry": {"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\na = {version = "1", optional = true}\nb = {path = "b"}\n'},
+            "poetry": {"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "*"\na = {version = "1", optional = true}\nb = {path = "b"}\n'},
             "flit": {"pyproject.toml": '[tool.flit.metadata]\nrequires = ["no-such-thing"]\n'},
             "setuptools": {"setup.cfg": "[options]\ninstall_requires =\n    # why\n    no-such-thing\n", "requirements.txt": "other\n"},
             "a file": {"setup.cfg": "[options]\ninstall_requires = file: requirements.txt\n", "requirements.txt": "-r x.txt\nno-such-thing\n"},
+        }.items()
+    },
+    # poetry's version ranges, as it means them
+    **{
+        f"version {version}": Case({"pyproject.toml": f'[tool.poetry.dependencies]\npython = "3"\nno-such-thing = {{version = "{version}", extras = ["x", "y"]}}\n', "bench.py": "f()\n"}, "bench.py", f"install --quiet {quote(f'no-such-thing[x,y]{wanted}')}\n", kind="python")
+        for version, wanted in {
+            "^1.2.3": ">=1.2.3,<2", "^0.2.3": ">=0.2.3,<0.3", "^0.0.3": ">=0.0.3,<0.0.4", "^0": ">=0,<1", "~1.2.3": ">=1.2.3,<1.3",
+            "~1": ">=1,<2", "^3.0b1": ">=3.0b1,<4", "1.2.*": "==1.2.*", "=1": "==1", ">= 1.5, <3": ">=1.5,<3", "~=1.2": "~=1.2", "^1 || ^2": "",
         }.items()
     },
     # what else is needed stands beside the tool
     **{
         f"beside by {tool}": Case({file: text, "setup.py": "setup(install_requires=['not-here'])", "test_b.py": USES}, "test_b.py", "pytest-benchmark no-such-thing\n", kind="pytest-benchmark")
         for tool, file, text in (
-            ("poetry", "pyproject.toml", '[tool.poetry.group.dev.dependencies]\npytest-benchmark = "4"\nno-such-thing = "1"\n'),
-            ("hatch", "pyproject.toml", '[tool.hatch.envs.b]\ndependencies = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("poetry", "pyproject.toml", '[tool.poetry.group.dev.dependencies]\npytest-benchmark = ">= 4 || ^5"\nno-such-thing = {version = "*"}\n'),
+            # but for what checks code
+            ("hatch", "pyproject.toml", '[tool.hatch.envs.b]\ndependencies = ["pytest-benchmark", "Black>=22", "sphinx-x", "types-a", "no-such-thing"]\n'),
             ("uv", "pyproject.toml", '[tool.uv]\ndev-dependencies = ["pytest-benchmark", "no-such-thing"]\n'),
             ("pdm", "pyproject.toml", '[tool.pdm.dev-dependencies]\nb = ["pytest-benchmark", "no-such-thing"]\n'),
             ("setuptools", "setup.cfg", "[options.extras_require]\nb =\n    pytest-benchmark\n    no-such-thing\n"),

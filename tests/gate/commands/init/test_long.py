@@ -86,3 +86,16 @@ def test_what_is_measured_instead_begins_anew_and_takes_what_its_module_loads(tm
     assert shorter.next(found, trial(0.0, failed=True)) is None
     other = replace(found, benchmarks=[replace(found.benchmark, command=["python", "-m", "tests.other"])])
     assert next_of(shorter, other, trial(0.0, cut=60.0)).benchmark.form == "printed"
+
+
+def test_what_runs_other_packages_too_is_read_by_the_times_that_it_prints(tmp_path: Path) -> None:
+    found, tree = project(tmp_path, f"from other_one import x\n{TIMES}")
+    found = replace(found, name="own", others=("other_one", "unseen"))
+    shorter = Shorter(tree)
+    printed = next_of(shorter, found, trial(1.0, "time"))
+    assert (printed.benchmark.form, printed.benchmark.include) == ("printed", [])
+    assert shorter.next(printed, trial(1.0, "own", "other_one"), compares=True) is None
+    # where nothing that it prints tells them apart it is what it was
+    assert next_of(shorter, printed, trial(1.0, "a", "b")) == found
+    assert shorter.next(found, trial(1.0, "time")) is None
+    assert Shorter(tree).next(replace(found, others=("unseen",)), trial(1.0, "time")) is None
