@@ -357,7 +357,10 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
         wanted = [label for label, _ in cases if label not in others and label not in zeros]
         globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
         if wanted and (others or zeros):
-            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros]))
+            # of what is named one by one they are not named
+            named = {*wanted} <= {*each.include}
+            out = each.exclude if named else [*each.exclude, *sorted(globs), *zeros]
+            benchmarks.append(replace(each, include=wanted if named else each.include, exclude=out))
             for own, why in (([*others], "of other packages"), (zeros, "of 0, too little for what measures it")):
                 more = ", ..." if len(own) > 3 else ""
                 said += [f"{plural(len(own), 'result')} {why}: {', '.join(own[:3])}{more}"] if own else []

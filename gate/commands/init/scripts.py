@@ -83,7 +83,12 @@ def look(tree: Tree, ask: Asked) -> Found:
     # what names the project's own code says more than what measures the language
     own = {PurePosixPath(path).stem for path in tree.ending(".gemspec")}
     foreign = {path for path in scripts if own and not any(name in tree.text(path) for name in own)}
-    script = min(scripts, key=lambda path: (path in foreign, path.count("/"), "run" not in path, path))
+
+    def order(path: str) -> tuple[bool, bool, int, bool, str]:
+        # beside those that it is compared with stands the one that is called as the project
+        return path in foreign, PurePosixPath(path).stem not in own, path.count("/"), "run" not in path, path
+
+    script = min(scripts, key=order)
     first, amount = _measured(tree, script)
     # those whose results are read are measured together
     others = [path for path in sorted(scripts) if path != script and path not in foreign]
@@ -130,10 +135,11 @@ def _interpreter(tree: Tree, path: str) -> str:
 
 def _runs_alone(tree: Tree, path: str) -> bool:
     place = PurePosixPath(path)
-    # what another loads is a part of that; Ruby and JavaScript have a `benchmark` of their own
+    # what another loads is a part of that; Ruby and JavaScript have a `benchmark` of their own, projects their library
     loads = rf"""\b(?:require\w*|load|include|source|import)\b[^\n]*["'/ ]{re.escape(place.stem)}(?:\.\w+)?["')\s]"""
     others = [each for each in tree.ending(place.suffix, under=str(place.parent)) if each != path]
-    if place.stem != "benchmark" and any(re.search(loads, tree.text(each)) for each in others):
+    library = place.stem == "benchmark" or f"lib/{place.name}" in tree.names
+    if not library and any(re.search(loads, tree.text(each)) for each in others):
         return False
     # a class of phpbench does nothing by itself
     if place.suffix == ".php" and "phpbench" in tree.text("composer.json") and _PHPBENCH.search(tree.text(path)):

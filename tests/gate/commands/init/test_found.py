@@ -611,6 +611,7 @@ SCRIPTS_OF = {
     "first-line": Case({"bin/a": "", "bin/a-bench": "#!/usr/bin/env ruby\nf\n", "b/bench": "text"}, "['ruby', 'bin/a-bench']"),
     "in-benchmarks": Case({"lib/a.rb": "", "benchmarks/speed.rb": "f\n", "benchmarks/all.txt": ""}, "['ruby', 'benchmarks/speed.rb']"),
     "own": Case({"m.gemspec": "", "bench/a.rb": "f\n", "bench/b.rb": "require 'm'\n"}, "['ruby', 'bench/b.rb']", rows=("script bench/a.rb",)),
+    "own name": Case({"m.gemspec": "", "lib/m.rb": "", "bench/ideal.rb": "require 'm'\n", "bench/m.rb": "require 'm'\n"}, "['ruby', 'bench/m.rb']", rows=("script bench/ideal.rb",)),
     "bash": Case({"bench.sh": "#!/bin/bash\nf\n"}, "['bash', 'bench.sh']"),
     # the time of a run of what repeats until a time has passed says nothing
     "ips": Case({"lib/a.rb": "", "bench.rb": "require_relative 'helper'\nBenchmark.ips { |x| x.report('a') { } }", "helper.rb": "require 'benchmark/ips'"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),

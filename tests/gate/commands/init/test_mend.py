@@ -344,6 +344,10 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     assert comparable(several, told)[0].benchmark.exclude == ["*easyjson*", "empty"]
     # nothing is compared with a project that nothing names
     assert comparable(replace(several, name="own"), told)[0].benchmark.exclude == ["empty"]
+    # of those that are named one by one they are not
+    chosen = replace(suite_, benchmarks=[replace(suite_.benchmark, include=[*means])])
+    named, _ = comparable(chosen, told)
+    assert (named.benchmark.include, named.benchmark.exclude) == (["mine", "JsonParser easyjson", "Ease"], [])
     # they are not chosen of either, and what has nothing else stays
     assert comparable(made, told) == (made, [])
     alone = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases[3:4]}]}
