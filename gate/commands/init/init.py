@@ -353,7 +353,8 @@ _ASIDE = {
     *("tests", "vendor", "third_party"),
 }
 _CALLED = re.compile(
-    r"(?:[^/]+/)*?(?:(?:micro|j)?bench(?:es|marks?)?/|[^/]*(?:bench|speed|perf(?![a-z]))[^/]*$)", re.IGNORECASE
+    r"(?:[^/]+/)*?(?:(?:(?:micro|j)?bench(?:es|marks?)?|performance)/|[^/]*(?:bench|speed|perf(?![a-z]))[^/]*$)",
+    re.IGNORECASE,
 )
 _SOURCES = (*SOURCES, ".py", ".js", ".mjs", ".ts", ".java", ".kt", ".scala", ".rs", ".go", ".sh", ".rb", ".cs", ".php")
 _OF_PYTHON = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}

@@ -49,17 +49,23 @@ _CHOICE = (
     "const v=process.env,L=k=>(v[k]||'').split('\\n').filter(Boolean),I=L('PERFGATE_INCLUDE'),E=L('PERFGATE_EXCLUDE'),"
     "w=N=>{const n=N.trim();return(!I[0]||I.some(g=>{const h=g.replace(/ \\(\\d+\\)$/,'').trim();"
     "return g==N||h==n||h.endsWith('/'+n)||/[*?[]/.test(g)}))"
-    "&&!E.some(g=>g==N||/^\\*[^*?[]+\\*$/.test(g)&&n.includes(g.slice(1,-1)))};"
+    "&&!E.some(g=>g==N||/^\\*[^*?[]+\\*$/.test(g)&&n.includes(g.slice(1,-1)))},"
+    "U={},q=(s,k)=>s.name?`${s.name}: ${k.trim()}`:k,"
+    "u=(s,k)=>{const f=q(s,k),o=U[f]=U[f]||[];o.includes(s)||o.push(s);"
+    "const i=o.indexOf(s);return i?`${f} (${i+1})`:f};"
 )
-"""Tells of a name whether it is to be measured, at least: a heading may stand before it, and a number behind it."""
+"""Tells of a name whether it is to be measured, at least: a heading may stand before it, and a number behind it.
+
+Names are told with their suite's, and with a number where several suites have one: each case is one of its own.
+"""
 _LIMITS = "p.time=Math.min(p.time||100,100);p.warmupTime=Math.min(p.warmupTime||50,50);"
 _REPORTS = (
     'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
     "EventTarget.prototype.dispatchEvent=function(e){const o=v.PERFGATE_OUTPUT,t=e.task;if(o&&this.tasks){"
     f"if(/start|warmup/.test(e.type)){{const p=this.opts||this;{_LIMITS}"
-    "for(const t of[...this.tasks])w(t.name)||this.remove(t.name)}"
+    "for(const t of[...this.tasks])w(q(this,t.name))||this.remove(t.name)}"
     'if(e.type=="cycle"&&t){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
-    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+"\\n")}}return d.call(this,e)}'
+    'a(o,JSON.stringify({metric:u(this,t.name),value:m,unit:"ms"})+"\\n")}}return d.call(this,e)}'
 )
 """Has a Bench of tinybench take 0.1 s a task, and report the mean of each when it has run; in workers too."""
 _OF_VITEST = (
@@ -71,23 +77,25 @@ _SHORT = (
     'import m from"node:module";import{appendFileSync as a}from"node:fs";const l=m._load;m._load=function(n){'
     "const b=l.apply(this,arguments);if(/\\bbenchmark(\\.js)?$/.test(n)&&b.Suite&&!b.own){b.own=b.options.maxTime=0.1;"
     "b.options.minTime=0.02;const S=b.Suite.prototype,A=S.add,R=S.run;S.add=function(n){const k=n&&n.name||n;"
-    "return typeof k!='string'||w(k)?A.apply(this,arguments):this};S.run=function(){for(let i=0;i<this.length;i++){"
-    "const o=this[i].options||{};o.maxTime=Math.min(o.maxTime,.1);o.minSamples=Math.min(o.minSamples,5)}"
+    "if(typeof k!='string')return A.apply(this,arguments);if(!w(NAME))return this;"
+    "const r=A.apply(this,arguments),e=this[this.length-1];if(e)e.told=u(this,k);return r};"
+    "S.run=function(){for(let i=0;i<this.length;i++){const o=this[i].options||{};"
+    "o.maxTime=Math.min(o.maxTime,.1);o.minSamples=Math.min(o.minSamples,5)}"
     "if(this.length||!I[0]&&!E[0])return R.apply(this,arguments);this.emit('start');this.emit('complete');"
     "return this};TELL}return b}"
 )
 """Has benchmark.js take some 0.2 s a case instead of 5.5 or what a script asks; a suite without cases still ends."""
 _TELLS = (
     "const p=b.prototype,t=p.emit;p.emit=function(e){const o=v.PERFGATE_OUTPUT,s=this.stats;"
-    "if(o&&(e.type||e)==`complete`&&!this._original&&s&&s.mean)a(o,JSON.stringify({metric:this.name||`${this.id}`,"
+    "if(o&&(e.type||e)==`complete`&&!this._original&&s&&s.mean)a(o,JSON.stringify({metric:this.told||this.name||`${this.id}`,"
     "value:s.mean,unit:`s`})+'\\n');return t.apply(this,arguments)}"
 )
 """Has it report each mean, too, for users who do not print the lines that are read."""
 _HOOKS = {
     tool: "--import=data:text/javascript," + quote(text, safe="!$&'()*+,-./:;<=>@[]^_`{|}~")
     for tool, text in {
-        "tinybench": _CHOICE + _REPORTS, "benchmark.js": _CHOICE + _SHORT.replace("TELL", ""),
-        "benchmark": _CHOICE + _SHORT.replace("TELL", _TELLS), "vitest": _OF_VITEST,
+        "tinybench": _CHOICE + _REPORTS, "benchmark.js": _CHOICE + _SHORT.replace("NAME", "k").replace("TELL", ""),
+        "benchmark": _CHOICE + _SHORT.replace("NAME", "q(this,k)").replace("TELL", _TELLS), "vitest": _OF_VITEST,
     }.items()
 }  # fmt: skip
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")

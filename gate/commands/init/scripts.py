@@ -28,10 +28,11 @@ _ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|ben
 _PHPBENCH = re.compile(r"\bpublic\s+function\s+bench\w*\s*\(")
 _IPS = (
     "Benchmark.singleton_class.prepend(Module.new{def ips(*a,&b);super(*a){|x|b.call(x);x.config(time:0.3,warmup:0.1)}"
-    '.tap{|r|File.open(ENV["PERFGATE_OUTPUT"]||File::NULL,"a"){|f|r.entries.each{|e|f.puts({metric:e.label,'
-    'value:1/e.ips,unit:"s"}.to_json)}}}end});$0=File.expand_path(ARGV.shift);load $0'
+    '.tap{|r|File.open(ENV["PERFGATE_OUTPUT"]||File::NULL,"a"){|f|r.entries.each{|e|n=(N[e.label]+=1);'
+    'f.puts({metric:n>1?"#{e.label} (#{n})":e.label,value:1/e.ips,unit:"s"}.to_json)}}}end});'
+    "N=Hash.new(0);$0=File.expand_path(ARGV.shift);load $0"
 )
-"""Has benchmark-ips of Ruby, which repeats until a time has passed, take 0.4 s a case, and report each."""
+"""Has benchmark-ips of Ruby, which repeats for a set time, take 0.4 s a case, and report each by its own name."""
 _PYTHON = "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)"
 _JAVA = "JMH benchmarks, or a program that times its own work (docs/start/java.md)"
 _START = {
@@ -56,9 +57,9 @@ def is_benchmark(path: str) -> bool:
 
 
 def in_benchmarks(path: str) -> bool:
-    """Return whether a file lies in the project's own folder of benchmarks."""
-    folder, _, name = path.rpartition("/")
-    return folder.lower() in _FOLDERS and not name.startswith("_")
+    """Return whether a file lies in the project's own folder of benchmarks, or that of its tests."""
+    folder, _, name = path.lower().rpartition("/")
+    return re.sub(r"^(?:tests?|spec)/", "", folder) in _FOLDERS and not name.startswith("_")
 
 
 def of_script(name: str, command: list[str] | str, text: str) -> tuple[Proposed, Amount | None]:

@@ -609,6 +609,7 @@ SCRIPTS_OF = {
     "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, None, rows=("bench.php",)),
     "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "['ruby', 'test/perf_a.rb']"),
     "first-line": Case({"bin/a": "", "bin/a-bench": "#!/usr/bin/env ruby\nf\n", "b/bench": "text"}, "['ruby', 'bin/a-bench']"),
+    "in tests": Case({"composer.json": "{}", "test/performance/testSpeed.php": "<?php f();"}, "['php', 'test/performance/testSpeed.php']", "composer install"),
     "in-benchmarks": Case({"lib/a.rb": "", "benchmarks/speed.rb": "f\n", "benchmarks/all.txt": ""}, "['ruby', 'benchmarks/speed.rb']"),
     "own": Case({"m.gemspec": "", "bench/a.rb": "f\n", "bench/b.rb": "require 'm'\n"}, "['ruby', 'bench/b.rb']", rows=("script bench/a.rb",)),
     "own name": Case({"m.gemspec": "", "lib/m.rb": "", "bench/ideal.rb": "require 'm'\n", "bench/m.rb": "require 'm'\n"}, "['ruby', 'bench/m.rb']", rows=("script bench/ideal.rb",)),
@@ -852,6 +853,43 @@ def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: 
     for variables, names in CHOICES if options else CHOICES[3:4]:
         told = hooked(own, script, **variables)
         assert told == [{"metric": name, "value": means[name], "unit": "ms"} for name in names]
+
+
+def test_cases_of_one_name_in_several_suites_are_several(project: Project, tmp_path: Path) -> None:
+    need("node")
+    # what benchmark.js's Suite is to the hook
+    (tmp_path / "benchmark.js").write_text(
+        "class B { emit() {} }; B.options = {}; B.Suite = class extends Array {"
+        " constructor(o) { super(); Object.assign(this, o) } emit() {}"
+        " add(name) { this.push(Object.assign(new B(), {name, stats: {mean: this.push.length}})); return this }"
+        " run() { for (const b of this) b.emit('complete') } }; module.exports = B;\n"
+    )
+    (tmp_path / "bench.js").write_text(
+        "const { Suite } = require('./benchmark');\n"
+        "for (const name of ['a', 'b', undefined, undefined]) new Suite({name}).add(' own').add('two').run();\n"
+    )
+    own = hooks(project, "benchmark")
+    names = ["a: own", "a: two", "b: own", "b: two", " own", "two", " own (2)", "two (2)"]
+    assert [each["metric"] for each in hooked(own, tmp_path / "bench.js")] == names
+    told = hooked(own, tmp_path / "bench.js", PERFGATE_INCLUDE="b: own\ntwo (2)")
+    assert [each["metric"] for each in told] == ["b: own", "two", "two (2)"]
+
+
+def test_reports_of_one_name_in_several_blocks_are_several(project: Project, tmp_path: Path) -> None:
+    need("ruby")
+    directory = project({"bench.rb": "require 'benchmark/ips'\n2.times { Benchmark.ips { |x| x.report('a') } }\n"})
+    # what benchmark-ips is to what is loaded
+    (tmp_path / "benchmark").mkdir()
+    (tmp_path / "benchmark/ips.rb").write_text(
+        "module Benchmark\n  R = Struct.new(:entries) { def config(**) = nil\n def report(l) = entries << E.new(l, 2.0) }\n"
+        "  E = Struct.new(:label, :ips)\n  def self.ips(*) = R.new([]).tap { |r| yield r }\nend\n"
+    )
+    output = tmp_path / "out"
+    command = [*detected(directory).benchmark.command]
+    environment = {**os.environ, "RUBYLIB": str(tmp_path), "PERFGATE_OUTPUT": str(output)}
+    subprocess.run(command, cwd=directory, env=environment, check=True)
+    told = [json.loads(line) for line in output.read_text().splitlines()]
+    assert told == [{"metric": name, "value": 0.5, "unit": "s"} for name in ("a", "a (2)")]
 
 
 @pytest.mark.parametrize(("there", "command"), [(True, "./target/bench-speed"), (False, "./target/release/app")])
