@@ -25,7 +25,8 @@ from gate.commands.init.found import (
     within,
 )
 from gate.commands.init.long import as_printed
-from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
+from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of
+from gate.commands.init.requirements import groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
