@@ -99,8 +99,11 @@ _HOOKS = {
     }.items()
 }  # fmt: skip
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
-_PRINTS = {"mitata", "bench-node", "cronometro"}
-"""Those whose lines can be read."""
+_READ = {
+    "vitest": ("vitest", 2.0, 0.3), "benchmark.js": ("benchmark_js", 0.5, 0.3), "benchmark": (None, 0.5, 0.2),
+    "tinybench": (None, 0.5, 0.2), **dict.fromkeys(("mitata", "bench-node", "cronometro"), ("printed", 0.5, 1.0)),
+}  # fmt: skip
+"""By the tool: the format of its results, seconds of a start, and of each case."""
 _PRODUCT = re.compile(r"""["'/](?:dist|build|out|target|wasm)["'/]|child_process""")
 """A path of what builds make, or what starts it."""
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
@@ -235,8 +238,8 @@ def _of_sources(tree: Tree, root: dict[str, Any], scripts: list[_Script]) -> boo
             return False
         seen.add(path)
         left += {each for each in inner if each} - seen
-    # what loads none of the project may start it
-    return seen > begun
+    # what loads none of the project may start it, and a workspace may load another one's product
+    return seen > begun and not _has_workspaces(tree, root)
 
 
 def _absent(tree: Tree, script: _Script) -> str:
@@ -291,23 +294,13 @@ def _measured(
         named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script.text)
         paths = [word for word in named[1].split() if re.fullmatch(r"[\w.][\w./*-]*", word)] if named else []
         command = f"{lead}{execute} vitest bench --run {' '.join([*paths, '--outputJson={output}'])}"
-        shortened = ["What vitest finds of each case in 0.1 s, to which [env] shortens it."]
-        return tool, Proposed(script.name, command, shortened, "values", "vitest"), fixed_plan(cases, 2.0, 0.3), []
     if tool == "benchmark.js":
         command = f"{as_text(command)} >{{output}}"
-        shortened = ["What benchmark.js prints of each case in 0.2 s, to which [env] shortens it."]
-        return (
-            tool,
-            Proposed(script.name, command, shortened, "values", "benchmark_js"),
-            fixed_plan(cases, 0.5, 0.3),
-            [],
-        )
-    if tool in _HOOKS:
-        reported = [f"The mean that {tool} finds for each task in 0.1 s, which [env] has it report."]
-        return tool, Proposed(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
-    if tool in _PRINTS:
-        said = [f"The times that {tool} prints."]
-        return tool, Proposed(script.name, command, said, "values", "printed"), fixed_plan(cases, 0.5, 1.0), []
+    if tool in _READ:
+        form, start, each = _READ[tool]
+        shortened = f"What {tool} finds of each case in some 0.1 s, to which [env] shortens it."
+        said = f"The times that {tool} prints." if form == "printed" else shortened
+        return tool, Proposed(script.name, command, [said], "values", form), fixed_plan(cases, start, each), []
     comment = (
         f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",
         'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',
