@@ -1,14 +1,17 @@
 """The tool pyperf: a script with a pyperf.Runner, or `python -m pyperf timeit`."""
 
+from pathlib import Path
+
 from gate.formats import pyperf
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.suite import Call, SuiteInstrument, with_modules
 from harness.instruments.values import read_values
 from harness.process.execute import ProcessEnd
 
 _COMMAND = "after `pyperf command` options belong before the program: write them there, with --output {output}"
+_CHOICE = Path(__file__).with_name("pyperf_choice.py")
 
 
 class Pyperf(SuiteInstrument):
@@ -22,6 +25,13 @@ class Pyperf(SuiteInstrument):
         so neither PERFGATE_SEED nor what perturbs the layout.
         """
         return ("--processes=1", f"--values={call.values}", "--warmups=0", "--copy-env", f"--output={call.output}")
+
+    def environment(self, call: Call) -> dict[str, str]:
+        """Put in front of pyperf, which has no filter, what leaves out the names that are not wanted."""
+        if "*" in call.include:
+            return {}
+        wanted = {"PERFGATE_INCLUDE": "\n".join(call.include)}
+        return wanted | with_modules(call.output.parent, call.variables, (_CHOICE, "pyperf"))
 
     def read(self, call: Call) -> Suite:
         """Read the file of --output. Raises: OutputError: there is none, or it is not as expected."""

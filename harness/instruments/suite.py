@@ -50,6 +50,8 @@ class Call:
     """The environment that it gets, but for those that the tool adds."""
     stderr: str = ""
     """The end of standard error, then."""
+    include: Sequence[str] = ("*",)
+    """Globs of what is wanted of its benchmarks."""
 
 
 class SuiteInstrument:
@@ -186,4 +188,5 @@ def _call(benchmark: Benchmark, context: Context) -> Call:
         stdout=context.scratch / STDOUT,
         limit=benchmark.max_output.value,
         variables=context.environment,
+        include=benchmark.include,
     )

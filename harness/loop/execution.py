@@ -146,16 +146,20 @@ class Executions:
         longer = [msgspec.structs.replace(each, seconds=(each.seconds or 0.0) + share) for each in made.executions]
         return Executed(longer, made.failures, seconds)
 
-    def so_far(self) -> Execution | None:
-        """Return what the execution that the budget has just ended had told of its cases; None: nothing.
+    def so_far(self) -> list[Execution]:
+        """Return what the execution that the budget has just ended had told of its cases.
 
-        Only programs of the values instrument can tell: suites list their cases.
+        Programs of the values instrument may print them one by one, and pyperf adds each to its file; of other suites
+        nothing is known before the end.
         """
-        begun = self._begun
+        begun, ended = self._begun, ProcessEnd("", "", 0.0, "")
+        if begun is not None and begun.benchmark.instrument == "pyperf":
+            collected = self._collected(begun.benchmark, begun.context, ended)
+            return self._lines(begun, ended, collected) if isinstance(collected, Collected) else []
         if begun is None or begun.benchmark.instrument != "values":
-            return None
+            return []
         metrics = so_far(begun.benchmark, begun.context)
-        return self.record(begun, ProcessEnd("", "", 0.0, ""), metrics, 0.0) if metrics else None
+        return [self.record(begun, ended, metrics, 0.0)] if metrics else []
 
     def said(self, made: Executed, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
         """Have a command that failed without a word on standard error, if it did, say on standard output why.
@@ -294,8 +298,19 @@ class Executions:
             return Executed([], [self.failure(attempt, why, outcome.seconds)], outcome.seconds)
         if not isinstance(collected, Collected):
             return Executed([self.record(attempt, outcome, collected, outcome.seconds)], [], outcome.seconds)
-        lines = len(collected.benchmarks)
-        executions = [
+        executions = self._lines(attempt, outcome, collected)
+        # the lines have the time already, where there are any
+        share = None if executions else outcome.seconds / max(1, len(collected.failures))
+        failures = [
+            msgspec.structs.replace(self.failure(attempt, why, share), benchmark=f"{name}/{own}")
+            for own, why in collected.failures.items()
+        ]
+        return Executed(executions, failures, outcome.seconds)
+
+    def _lines(self, attempt: Attempt, outcome: ProcessEnd, collected: Collected) -> list[Execution]:
+        """Record what a suite gave of each benchmark that it names."""
+        lines, name = len(collected.benchmarks), attempt.benchmark.name
+        return [
             msgspec.structs.replace(
                 # an even share of the time, so that the lines of a run add up to what it took
                 self.record(attempt, outcome, metrics, outcome.seconds / lines),
@@ -305,13 +320,6 @@ class Executions:
             )
             for own, metrics in collected.benchmarks.items()
         ]
-        # the lines have the time already, where there are any
-        share = None if lines else outcome.seconds / max(1, len(collected.failures))
-        failures = [
-            msgspec.structs.replace(self.failure(attempt, why, share), benchmark=f"{name}/{own}")
-            for own, why in collected.failures.items()
-        ]
-        return Executed(executions, failures, outcome.seconds)
 
     def _collected(
         self, benchmark: Benchmark, context: Context, outcome: ProcessEnd

@@ -26,7 +26,7 @@ class BudgetEndedError(Exception):
         self.setup = 0.0
         self.beyond = 0.0
         """Seconds that it had beyond its limit."""
-        self.so_far: Execution | None = None
+        self.so_far: list[Execution] = []
         """What an execution had told until then, where somebody has asked."""
 
 

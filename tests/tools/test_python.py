@@ -91,6 +91,31 @@ def test_pyperf(folder: Path) -> None:
     assert counts(found, "count") == {"answer": (1, 3)}
 
 
+@pytest.mark.parametrize(
+    ("command", "include", "wanted"),
+    [
+        (["pyperf_suite.py"], ["s*", "none"], {"sum", "seed", "size"}),
+        # its own names may be globs that do not mean themselves
+        (["pyperf_suite.py"], ["upper a b/'c'\"d\"\\t🐢"], {"upper a b/'c'\"d\"\\t🐢"}),
+        (["-m", "pyperf", "timeit", "--name=a[1]", "sum(range(10))"], ["a[1]"], {"a[1]"}),
+    ],
+)
+def test_pyperf_runs_what_is_chosen(folder: Path, command: list[str], include: list[str], wanted: set[str]) -> None:
+    need_module("pyperf")
+    # what is left out would say so
+    script = folder / "pyperf_suite.py"
+    script.write_text(script.read_text() + 'runner.bench_time_func("late", lambda loops: 1 / 0)\n')
+    found = of(Pyperf(), folder, [PYTHON, *command, "--min-time=0.001"], include=include)
+    assert {*good(found).benchmarks} == wanted
+    assert not good(found).failures
+
+
+def test_pyperf_without_a_chosen_name_has_nothing(folder: Path) -> None:
+    need_module("pyperf")
+    found = of(Pyperf(), folder, [PYTHON, "pyperf_suite.py"], include=["none"])
+    assert status(found).startswith("pyperf wrote nothing")
+
+
 @pytest.mark.parametrize("name", ["x.json", "x.json.gz"])
 def test_files_of_pyperf(folder: Path, name: str) -> None:
     need_module("pyperf")

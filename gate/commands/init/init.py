@@ -153,7 +153,7 @@ class _Init:
             if trial is None:
                 self._out.write(screen.getvalue())
                 return {"": "the trial could not be made"}
-            if (step := shorter.next(found, trial)) is not None:
+            if (step := shorter.next(found, trial, compares=bool(comparable(found, trial)[1]))) is not None:
                 found, said = step
                 self._say(said)
                 self._write(tree, written := found)
@@ -353,7 +353,8 @@ _ASIDE = {
     *("tests", "vendor", "third_party"),
 }
 _CALLED = re.compile(
-    r"(?:[^/]+/)*?(?:(?:micro|j)?bench(?:es|marks?)?/|[^/]*(?:bench|speed|perf(?![a-z]))[^/]*$)", re.IGNORECASE
+    r"(?:[^/]+/)*?(?:(?:(?:micro|j)?bench(?:es|marks?)?|performance)/|[^/]*(?:bench|speed|perf(?![a-z]))[^/]*$)",
+    re.IGNORECASE,
 )
 _SOURCES = (*SOURCES, ".py", ".js", ".mjs", ".ts", ".java", ".kt", ".scala", ".rs", ".go", ".sh", ".rb", ".cs", ".php")
 _OF_PYTHON = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}

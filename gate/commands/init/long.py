@@ -1,4 +1,4 @@
-"""Programs whose start takes long: measured by the first of the times that they print, or by a few test cases."""
+"""Starts made shorter: by a few test cases, or by times that a program prints: the first, or its own among others'."""
 
 from __future__ import annotations
 
@@ -36,26 +36,33 @@ class Shorter:
         """What was written before the printed times were asked for, whose whole run is timed."""
         self._apart: Found | None = None
         """What was written before its test cases were tried one by one."""
+        self._long = False
 
-    def next(self, found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] | None:
-        """Return what is tried next, by the trial of what is written, and that in words; None: it may stay."""
+    def next(self, found: Found, trial: Mapping[str, Any], *, compares: bool = False) -> tuple[Found, str] | None:
+        """Return what is tried next, by the trial of what is written, and that in words; None: it may stay.
+
+        compares: whether the trial gave results of other packages beside those of the project.
+        """
         if self._apart is not None and len(found.benchmarks) > len(self._apart.benchmarks):
             return _joined(self._apart, found, trial)
         if self._apart is None and (apart := _parted(found, trial)) is not None:
             self._apart = found
             return apart, "a start takes too long: its test cases are tried one by one"
         if any(each.form == PRINTED for each in found.benchmarks):
-            if trial["failure"] is None and not any(each["failures"] for each in trial["benchmarks"]):
+            gave = trial["failure"] is None and not any(each["failures"] for each in trial["benchmarks"])
+            if gave and (self._long or compares):
                 return _first_printed(found, trial)
-            said = "it prints no times that can be read: its whole run is timed"
-            return (self._whole, said) if self._whole is not None else None
-        if found == self._whole or not _long(found, trial):
+            said = f"it prints no times {'of its own' if gave else 'that can be read'}: its whole run is timed"
+            return (self._whole, said) if self._whole is not None and found != self._whole else None
+        self._long = _long(found, trial)
+        if self._whole is not None or not (self._long or _mixed(found, self._tree)):
             return None
         times = _by_printed_times(found, self._tree)
         if times is None:
             return None
         self._whole = found
-        return times, "a start takes too long to be timed ten times: the times that it prints are read"
+        why = "a start takes too long to be timed ten times" if self._long else "it runs other packages, too"
+        return times, f"{why}: the times that it prints are read"
 
 
 def _parted(found: Found, trial: Mapping[str, Any]) -> Found | None:
@@ -107,6 +114,15 @@ def _long(found: Found, trial: Mapping[str, Any]) -> bool:
         for each in trial["benchmarks"]
         if each["benchmark"] in timed and not each["failures"]
     )
+
+
+def _mixed(found: Found, tree: Tree) -> bool:
+    """Return whether what is timed as a whole loads packages that it may compare the project with."""
+    timed = [each for each in found.benchmarks if each.instrument == "spawn" and each.rank == Rank.BENCHMARK]
+    texts = [tree.text(path) for each in timed for path in _files(tree, shlex.split(as_text(each.command)))]
+    loads = r"""\b(?:import|from|require)\b[\s("']*(?:{})\b"""
+    named = "|".join(re.escape(name) for name in found.others if len(name) > 3)
+    return bool(named and found.name) and any(re.search(loads.format(named), text) for text in texts)
 
 
 def _files(tree: Tree, words: list[str]) -> Iterator[str]:

@@ -26,7 +26,8 @@ from gate.commands.init.found import (
     within,
 )
 from gate.commands.init.long import as_printed
-from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
+from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of
+from gate.commands.init.requirements import groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
@@ -51,12 +52,12 @@ _FEW = 8
 """Cases that are chosen of a suite that took too long."""
 _FAILING, _PART = 3, 0.1
 """Tests that fail of a suite that otherwise passes, at most so many or such a part: they are left out."""
-_FILTERS = ("go", "google-benchmark", "criterion", "asv", "divan", "libtest")
+_FILTERS = ("go", "google-benchmark", "criterion", "asv", "pyperf", "divan", "libtest")
 """Instruments, and formats of values, that give `include` to the suite, so that one case takes the time of one."""
 CHOOSES = "PERFGATE_INCLUDE"
 """In what is loaded into a program: it leaves out itself what `include` does not name."""
-_START = 2.0
-"""Seconds of a start of a suite that takes its own time for each case: more of it are better many starts by turns."""
+_START = {"values": 2.0, "pyperf": 5.0}
+"""Seconds of a start of a suite that takes its own time, or processes, for each case: many turns are better."""
 _LEAST = 4
 """Cases that are kept whatever they take, if a budget has room for them."""
 _LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-test\.benchtime=)([\d.]+)(ms|)")
@@ -391,7 +392,10 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
             fails = {}  # it is the suite that fails
         globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
         if wanted and (others or zeros or fails):
-            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros, *fails]))
+            # of what is named one by one they are not named
+            one_by_one = {*wanted} <= {*each.include}
+            out = each.exclude if one_by_one else [*each.exclude, *sorted(globs), *zeros, *fails]
+            benchmarks.append(replace(each, include=wanted if one_by_one else each.include, exclude=out))
             of_zero = "of 0, too little for what measures it"
             why_fails = f"that fail ({next(iter(fails.values()), '')})"
             for own, why in (([*others], "of other packages"), (zeros, of_zero), ([*fails], why_fails)):
@@ -538,11 +542,12 @@ def _short(
     late: benchmarks whose start was ended; means: the cases that they had printed until then, and those of the others.
     """
     cost, count = trial.get("cost"), sum(map(len, means.values()))
-    if not cost or any(each.instrument != "values" for each in found.benchmarks):
+    longest = {_START.get(each.instrument, math.inf) for each in found.benchmarks}
+    if not cost or max(longest) == math.inf:
         return math.inf
     start = sum(each["longer_than"] for each in late) or cost["executions"] / 2 / found.plan.executions
     each = max(start, 1e-3) / max(count, 1) / max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    return max(1, int(_START / each), min(_LEAST, int(_room(trial, _BUILDS) / 2 / each)))
+    return max(1, int(min(longest) / each), min(_LEAST, int(_room(trial, _BUILDS) / 2 / each)))
 
 
 def _quick(

@@ -21,10 +21,15 @@ from gate.commands.init.found import MOST, Amount, Found, Proposed, Row, fixed_p
 from gate.commands.init.scripts import of_script
 from gate.commands.init.tree import Tree, folder_of, table_of
 from gate.config.commands import as_text
+from harness.source.git import git_of
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
-_PART = re.compile(r"bench(?:mark)?s?[:-](?!build|clean|compare|install|lint|prepare|report|setup|update|watch).*")
+_PART = re.compile(
+    r"bench(?:mark)?s?[:-](?!browser|build|ci$|clean|compare|dev|install|lint|prepare|report|serve|setup|test|update|watch).*"
+)
 """A script of some of the benchmarks, or for them."""
+_RUNTIME = re.compile(r"(?:^|&&\s*)(?:npx\s+)?(bun|deno)\b")
+"""What executes a script that no other runtime may understand, and that no dependency brings."""
 _PASSES_ON = re.compile(
     r"\b(?:lerna|nx|turbo|wsrun)\s|"
     r"\b(?:npm|pnpm|yarn)\b[^&|;]*\s(?:-r|--recursive|-ws?|--workspaces?|-F|--filter|workspaces?|-C|--cwd|--dir|--prefix)\b"
@@ -44,17 +49,23 @@ _CHOICE = (
     "const v=process.env,L=k=>(v[k]||'').split('\\n').filter(Boolean),I=L('PERFGATE_INCLUDE'),E=L('PERFGATE_EXCLUDE'),"
     "w=N=>{const n=N.trim();return(!I[0]||I.some(g=>{const h=g.replace(/ \\(\\d+\\)$/,'').trim();"
     "return g==N||h==n||h.endsWith('/'+n)||/[*?[]/.test(g)}))"
-    "&&!E.some(g=>g==N||/^\\*[^*?[]+\\*$/.test(g)&&n.includes(g.slice(1,-1)))};"
+    "&&!E.some(g=>g==N||/^\\*[^*?[]+\\*$/.test(g)&&n.includes(g.slice(1,-1)))},"
+    "U={},q=(s,k)=>s.name?`${s.name}: ${k.trim()}`:k,"
+    "u=(s,k)=>{const f=q(s,k),o=U[f]=U[f]||[];o.includes(s)||o.push(s);"
+    "const i=o.indexOf(s);return i?`${f} (${i+1})`:f};"
 )
-"""Tells of a name whether it is to be measured, at least: a heading may stand before it, and a number behind it."""
+"""Tells of a name whether it is to be measured, at least: a heading may stand before it, and a number behind it.
+
+Names are told with their suite's, and with a number where several suites have one: each case is one of its own.
+"""
 _LIMITS = "p.time=Math.min(p.time||100,100);p.warmupTime=Math.min(p.warmupTime||50,50);"
 _REPORTS = (
     'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
     "EventTarget.prototype.dispatchEvent=function(e){const o=v.PERFGATE_OUTPUT,t=e.task;if(o&&this.tasks){"
     f"if(/start|warmup/.test(e.type)){{const p=this.opts||this;{_LIMITS}"
-    "for(const t of[...this.tasks])w(t.name)||this.remove(t.name)}"
+    "for(const t of[...this.tasks])w(q(this,t.name))||this.remove(t.name)}"
     'if(e.type=="cycle"&&t){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
-    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+"\\n")}}return d.call(this,e)}'
+    'a(o,JSON.stringify({metric:u(this,t.name),value:m,unit:"ms"})+"\\n")}}return d.call(this,e)}'
 )
 """Has a Bench of tinybench take 0.1 s a task, and report the mean of each when it has run; in workers too."""
 _OF_VITEST = (
@@ -66,28 +77,35 @@ _SHORT = (
     'import m from"node:module";import{appendFileSync as a}from"node:fs";const l=m._load;m._load=function(n){'
     "const b=l.apply(this,arguments);if(/\\bbenchmark(\\.js)?$/.test(n)&&b.Suite&&!b.own){b.own=b.options.maxTime=0.1;"
     "b.options.minTime=0.02;const S=b.Suite.prototype,A=S.add,R=S.run;S.add=function(n){const k=n&&n.name||n;"
-    "return typeof k!='string'||w(k)?A.apply(this,arguments):this};S.run=function(){for(let i=0;i<this.length;i++){"
-    "const o=this[i].options||{};o.maxTime=Math.min(o.maxTime,.1);o.minSamples=Math.min(o.minSamples,5)}"
+    "if(typeof k!='string')return A.apply(this,arguments);if(!w(NAME))return this;"
+    "const r=A.apply(this,arguments),e=this[this.length-1];if(e)e.told=u(this,k);return r};"
+    "S.run=function(){for(let i=0;i<this.length;i++){const o=this[i].options||{};"
+    "o.maxTime=Math.min(o.maxTime,.1);o.minSamples=Math.min(o.minSamples,5)}"
     "if(this.length||!I[0]&&!E[0])return R.apply(this,arguments);this.emit('start');this.emit('complete');"
     "return this};TELL}return b}"
 )
 """Has benchmark.js take some 0.2 s a case instead of 5.5 or what a script asks; a suite without cases still ends."""
 _TELLS = (
     "const p=b.prototype,t=p.emit;p.emit=function(e){const o=v.PERFGATE_OUTPUT,s=this.stats;"
-    "if(o&&(e.type||e)==`complete`&&!this._original&&s&&s.mean)a(o,JSON.stringify({metric:this.name||`${this.id}`,"
+    "if(o&&(e.type||e)==`complete`&&!this._original&&s&&s.mean)a(o,JSON.stringify({metric:this.told||this.name||`${this.id}`,"
     "value:s.mean,unit:`s`})+'\\n');return t.apply(this,arguments)}"
 )
 """Has it report each mean, too, for users who do not print the lines that are read."""
 _HOOKS = {
     tool: "--import=data:text/javascript," + quote(text, safe="!$&'()*+,-./:;<=>@[]^_`{|}~")
     for tool, text in {
-        "tinybench": _CHOICE + _REPORTS, "benchmark.js": _CHOICE + _SHORT.replace("TELL", ""),
-        "benchmark": _CHOICE + _SHORT.replace("TELL", _TELLS), "vitest": _OF_VITEST,
+        "tinybench": _CHOICE + _REPORTS, "benchmark.js": _CHOICE + _SHORT.replace("NAME", "k").replace("TELL", ""),
+        "benchmark": _CHOICE + _SHORT.replace("NAME", "q(this,k)").replace("TELL", _TELLS), "vitest": _OF_VITEST,
     }.items()
 }  # fmt: skip
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
-_PRINTS = {"mitata", "bench-node", "cronometro"}
-"""Those whose lines can be read."""
+_READ = {
+    "vitest": ("vitest", 2.0, 0.3), "benchmark.js": ("benchmark_js", 0.5, 0.3), "benchmark": (None, 0.5, 0.2),
+    "tinybench": (None, 0.5, 0.2), **dict.fromkeys(("mitata", "bench-node", "cronometro"), ("printed", 0.5, 1.0)),
+}  # fmt: skip
+"""By the tool: the format of its results, seconds of a start, and of each case."""
+_PRODUCT = re.compile(r"""["'/](?:dist|build|out|target|wasm)["'/]|child_process""")
+"""A path of what builds make, or what starts it."""
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 MANAGERS = {
     "pnpm-lock.yaml": ("pnpm", "pnpm install --frozen-lockfile --silent", "pnpm --silent run", "pnpm exec"),
@@ -117,13 +135,12 @@ class _Script(NamedTuple):
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a script of package.json, of a workspace's or of a package of benchmarks; None without one."""
     root = tree.json("package.json")
-    every = sorted([*_scripts(tree, root, ask), *_entries(tree, root)], key=lambda e: bool(_PASSES_ON.search(e.text)))
+    every = sorted([*_scripts(tree, root, ask), *_entries(tree, root)], key=lambda e: (_lacking(e), _passes_on(e)))
     if not every:
         return None
     script = every[0]
     manager = _manager(tree, root)
     _, install, run, execute = manager
-    built = isinstance(table_of(root, "scripts").get("build"), str)
     # a workspace is installed with the project
     own = script.directory if not _has_workspaces(tree, root) else ""
     of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
@@ -136,16 +153,20 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     needed = _dependencies(root) | _dependencies(script.package) | _dependencies(inside)
     how = (run.split(), execute, needed)
     tool, first, amount, notes = _measured(tree, script, *how)
-    # files of one library are measured together, as a script of package.json would start them
-    made = [(each, _measured(tree, each, *how)) for each in every[1:] if script.file and each.file]
-    beside = [(each, one) for each, (its, one, *_) in made if its == tool and each.directory == script.directory]
+    # what one library measures in several files is measured together, whether package.json has a script for each
+    together = [each for each in every[1:] if _beside(tree, script, each)]
+    made = [(each, _measured(tree, each, *how)) for each in together]
+    beside = [(each, one) for each, (its, one, *_) in made if its == tool]
     alike = [script, *(each for each, _ in beside)][:MOST]
     benchmarks = [first, *(one for _, one in beside)][:MOST]
     if len(alike) > 1:
-        names = names_of((PurePosixPath(str(each.file)).stem for each in alike), script.name)
+        names = names_of((PurePosixPath(each.file or each.name).stem for each in alike), script.name)
         benchmarks = [replace(each, name=name) for each, name in zip(benchmarks, names, strict=True)]
     rows = [
-        Row(each.file or f"script {each.name} of {each.directory or '.'}", "left out: one script is measured")
+        Row(
+            each.file or f"script {each.name} of {each.directory or '.'}",
+            f"left out: {_lacking(each)} is not installed" if _lacking(each) else "left out: one script is measured",
+        )
         for each in every[1:]
         if each not in alike and (each.file is None or script.file is not None)
     ]
@@ -159,13 +180,76 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", benchmarks,
-        f"{run} build" if built else None,
+        f"{run} build" if "build" in table_of(root, "scripts") and not _of_sources(tree, root, alike) else None,
         setup=" && ".join(installs) or None,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
         environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and first.command else {},
         notes=notes, rows=rows, amount=amount, name=str(root.get("name", "")).rpartition("/")[2], others=others,
     )  # fmt: skip
+
+
+def _lacking(script: _Script) -> str:
+    """Return the runtime that a script is for, where it is not installed; else ""."""
+    named = _RUNTIME.search(script.text)
+    return named[1] if named and not has(named[1]) else ""
+
+
+def _passes_on(script: _Script) -> bool:
+    return bool(_PASSES_ON.search(script.text))
+
+
+def _beside(tree: Tree, script: _Script, other: _Script) -> bool:
+    """Return whether two scripts start different files, and nothing else, in one folder."""
+    if script.directory != other.directory or _lacking(other) or (script.file is None) != (other.file is None):
+        return False
+    if script.file is not None:
+        return True
+    first, second = ({*_named(tree, each)} for each in (script, other))
+    return bool(first and second and not first & second) and not re.search(r"[&|;<>]", f"{script.text}{other.text}")
+
+
+def _named(tree: Tree, script: _Script) -> list[str]:
+    """Return the files of the project that a script names as node finds them, in a folder of benchmarks or not."""
+    words = (word.strip("\"'") for word in script.text.split()[1:])
+    return [path for word in words if (path := _resolved(tree, script.directory, word))]
+
+
+def _resolved(tree: Tree, folder: str, name: str) -> str | None:
+    """Return the file of the project that a relative name means to node, or to what runs TypeScript."""
+    place = posixpath.join(folder, name)
+    ends = ("", ".js", ".json", ".ts", ".tsx", "/index.js", "/index.ts", "/package.json")
+    named = [f"{place}{end}" for end in ends] + [re.sub(r"\.([cm]?)js$", r".\1ts", place)]
+    return next((path for path in map(posixpath.normpath, named) if path in tree.names), None)
+
+
+def _of_sources(tree: Tree, root: dict[str, Any], scripts: list[_Script]) -> bool:
+    """Return whether all that scripts load are sources, so that no build makes anything of what is measured."""
+    built = ("lib",) if any(tree.ending("", under="src")) else ()
+    folders = {"", "lib", "src", "source", "test", "tests", *_FOLDERS}.difference(built)
+    begun = {path for each in scripts for path in ([each.file] if each.file else _named(tree, each))}
+    left, seen = [*begun], set[str]()
+    while left:
+        text = tree.text(path := left.pop())
+        named = re.findall(_IMPORT.format(r"""([^"'\n]+)"""), text)
+        inner = {_resolved(tree, folder_of(path), name) for name in named if name.startswith(".")}
+        own = any(f"{name}/".startswith(f"{root.get('name')}/") for name in named)
+        if folder_of(path).split("/")[0] not in folders or own or None in inner or _PRODUCT.search(text):
+            return False
+        seen.add(path)
+        left += {each for each in inner if each} - seen
+    # what loads none of the project may start it, and a workspace may load another one's product
+    return seen > begun and not _has_workspaces(tree, root)
+
+
+def _absent(tree: Tree, script: _Script) -> str:
+    """Return the file that a script gives to node, where it is neither there nor what a build would make; else ""."""
+    named = re.fullmatch(r"node(?:\s+--[\w=-]+)*\s+([\w@.][\w@./-]*)(\s.*)?", script.text.strip())
+    if named is None or not tree.git or _named(tree, script):
+        return ""
+    path = posixpath.normpath(posixpath.join(script.directory, named[1]))
+    ignored = git_of(tree.directory).seeing(GIT_LITERAL_PATHSPECS="0").maybe("check-ignore", "--", path) is not None
+    return "" if ignored else path
 
 
 def _split(script: _Script) -> tuple[_Script, list[str], str]:
@@ -210,23 +294,13 @@ def _measured(
         named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script.text)
         paths = [word for word in named[1].split() if re.fullmatch(r"[\w.][\w./*-]*", word)] if named else []
         command = f"{lead}{execute} vitest bench --run {' '.join([*paths, '--outputJson={output}'])}"
-        shortened = ["What vitest finds of each case in 0.1 s, to which [env] shortens it."]
-        return tool, Proposed(script.name, command, shortened, "values", "vitest"), fixed_plan(cases, 2.0, 0.3), []
     if tool == "benchmark.js":
         command = f"{as_text(command)} >{{output}}"
-        shortened = ["What benchmark.js prints of each case in 0.2 s, to which [env] shortens it."]
-        return (
-            tool,
-            Proposed(script.name, command, shortened, "values", "benchmark_js"),
-            fixed_plan(cases, 0.5, 0.3),
-            [],
-        )
-    if tool in _HOOKS:
-        reported = [f"The mean that {tool} finds for each task in 0.1 s, which [env] has it report."]
-        return tool, Proposed(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
-    if tool in _PRINTS:
-        said = [f"The times that {tool} prints."]
-        return tool, Proposed(script.name, command, said, "values", "printed"), fixed_plan(cases, 0.5, 1.0), []
+    if tool in _READ:
+        form, start, each = _READ[tool]
+        shortened = f"What {tool} finds of each case in some 0.1 s, to which [env] shortens it."
+        said = f"The times that {tool} prints." if form == "printed" else shortened
+        return tool, Proposed(script.name, command, [said], "values", form), fixed_plan(cases, start, each), []
     comment = (
         f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",
         'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',
@@ -279,7 +353,11 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
             text = scripts.get(name)
             # the benchmarks of another language are found where its own files are
             if isinstance(text, str) and text.strip() and not _FOREIGN.search(text):
-                yield _Script(directory, name, text, package)
+                script = _Script(directory, name, text, package)
+                if path := _absent(tree, script):
+                    ask.notes.append(f"script {name} of package.json names {path}, which is not there")
+                else:
+                    yield script
 
 
 def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:

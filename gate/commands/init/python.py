@@ -9,16 +9,12 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable
-from configparser import Error as ConfigError
-from configparser import RawConfigParser
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import PurePosixPath
-from typing import Any
 
 from gate.commands.init.ask import Asked, has
 from gate.commands.init.found import Found, Proposed, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.requirements import groups, listed_in, normal, parsed, pip_words, required
 from gate.commands.init.scripts import in_benchmarks, is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -38,6 +34,11 @@ _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
 _ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
 # Options that a project sets for all its test runs and that do not go with measuring.
 _HINDERS = re.compile(r"(?:^|[\s\"'])(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
+# What checks, documents or publishes code takes long to install, and measures nothing.
+_CHECKS = re.compile(
+    r"(?:black|build|codecov|commitizen|coveralls|docutils|flake8|furo|isort|mkdocs|mypy|nox|pre-commit|pylint|pyright|ruff|"
+    r"sphinx|towncrier|tox|twine|types)\b.*"
+)
 ENVIRONMENT = ".perfgate-env"
 """The folder of each side's own packages, where the interpreter lacks some."""
 SITE = ".perfgate-site"
@@ -124,7 +125,7 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
     own = table_of(tree.toml("pyproject.toml"), "project")
     # those with a marker may not be needed here
-    wanted = [*(each for each in _required(tree) if ";" not in each), *tools]
+    wanted = [*(each for each in required(tree) if ";" not in each), *tools]
 
     def told(name: str) -> dict[str, str]:
         # a module of the project may stand in the place of one of Python's own
@@ -178,112 +179,13 @@ def environment_of(
     for listed in groups(tree).values():
         # a group that names a tool has what else its benchmarks need
         if {normal(each) for each in listed} & {normal(each) for each in tools}:
-            words += listed
+            words += [each for each in listed if not _CHECKS.fullmatch(normal(each))]
     named = shlex.join(pip_words(words))
     if own_pip:
         install = f" && {ENVIRONMENT}/bin/pip install --quiet {named}" if named else ""
         return f"{executable} -m venv {ENVIRONMENT}{install}"
     pip = f"{executable} -m pip --python {ENVIRONMENT}/bin/python install --quiet {named}"
     return f"{executable} -m venv --without-pip {ENVIRONMENT} && {pip}"
-
-
-def pip_words(requirements: Iterable[str]) -> list[str]:
-    """Return what pip takes of requirements, without those that hold for some Pythons only."""
-    return [each for each in dict.fromkeys(requirements) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each)]
-
-
-def groups(tree: Tree) -> dict[str, list[str]]:
-    """Return the requirements of each extra, group and list of requirements for development."""
-    tables = tree.toml("pyproject.toml")
-    tools = table_of(tables, "tool")
-    poetry, environments = table_of(tools, "poetry"), reduce(table_of, ("hatch", "envs"), tools)
-    extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
-    extras |= {"poetry": poetry.get("dev-dependencies"), "uv": table_of(tools, "uv").get("dev-dependencies")}
-    extras |= {f"poetry {name}": each["dependencies"] for name, each in _having("dependencies", poetry.get("group"))}
-    extras |= {f"hatch {name}": each["dependencies"] for name, each in _having("dependencies", environments)}
-    extras |= table_of(table_of(tools, "pdm"), "dev-dependencies")
-    extras |= _of_setup(tree.text("setup.py")) | _ini(tree, "setup.cfg").get("options.extras_require", {})
-    extras |= {f"tox {name}": each["deps"] for name, each in _having("deps", _ini(tree, "tox.ini"))}
-    found = {name: words for name, listed in extras.items() if (words := _words(listed))}
-    for path in tree.files:
-        if re.fullmatch(r"(requirements/)?[\w.-]*(bench|dev|test)[\w.-]*\.txt", path):
-            found[path] = _listed(tree, path)
-    return found
-
-
-def _required(tree: Tree) -> list[str]:
-    """Return what the project needs wherever it is used, as its build tool lists it."""
-    tables, options = tree.toml("pyproject.toml"), _ini(tree, "setup.cfg").get("options", {})
-    own, tools = table_of(tables, "project"), table_of(tables, "tool")
-    if "dependencies" in own:
-        return _words(own["dependencies"])
-    places = [
-        reduce(table_of, ("poetry", "dependencies"), tools),
-        reduce(table_of, ("flit", "metadata"), tools).get("requires"),
-        options.get("install_requires"),
-        _of_setup(tree.text("setup.py")).get("install_requires"),
-    ]
-    # requirements.txt counts if the build tool reads it, or if there is no build tool
-    texts = [tree.text(path) for path in ("pyproject.toml", "setup.cfg", "setup.py")]
-    told = not any(texts) or any("requirements.txt" in text for text in texts)
-    return next(filter(None, map(_words, places)), _listed(tree, "requirements.txt") if told else [])
-
-
-def _words(listed: object) -> list[str]:
-    """Return requirements that a list holds, a text of lines, or a table of poetry by their names."""
-    if isinstance(listed, dict):
-        # what an index does not give, or only some places need, is no name for pip
-        elsewhere = {"git", "markers", "optional", "path", "platform", "python", "source", "url"}
-        return [
-            n for n, each in listed.items() if n != "python" and not (isinstance(each, dict) and elsewhere & {*each})
-        ]
-    lines = listed.splitlines() if isinstance(listed, str) else listed if isinstance(listed, list) else []
-    words = [each.strip() for each in lines if isinstance(each, str)]
-    return [each for each in words if each and not each.startswith(("#", "file:"))]
-
-
-def _having(key: str, tables: object) -> list[tuple[str, dict[str, Any]]]:
-    """Return the tables of a table that have a key, with their names."""
-    every = tables.items() if isinstance(tables, dict) else ()
-    return [(name, each) for name, each in every if isinstance(each, dict) and key in each]
-
-
-def _ini(tree: Tree, path: str) -> dict[str, dict[str, str]]:
-    """Return the tables of an INI file; none when it cannot be read."""
-    parser = RawConfigParser(strict=False)
-    with suppress(ConfigError):
-        parser.read_string(tree.text(path))
-    return {name: dict(parser[name]) for name in parser.sections()}
-
-
-def _of_setup(text: str) -> dict[str, object]:
-    """Return what a setup.py that is not started names by itself and as extras, where it does so in so many words."""
-    found = dict[str, object]()
-    for each in ast.walk(_parsed(text)):
-        if isinstance(each, ast.keyword) and each.arg in ("install_requires", "extras_require", "tests_require"):
-            with suppress(ValueError):
-                listed = ast.literal_eval(each.value)
-                found |= listed if isinstance(listed, dict) else {each.arg: listed}
-    return found
-
-
-def _parsed(text: str) -> ast.Module:
-    """Parse what Python takes; nothing of a text that it does not."""
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
-
-
-def _listed(tree: Tree, path: str) -> list[str]:
-    lines = tree.text(path).splitlines() if path in tree.names else []
-    return [line.split("#")[0].split(";")[0].strip() for line in lines if re.match(r"[A-Za-z0-9]", line)]
-
-
-def normal(requirement: str) -> str:
-    """Return the name of what is required as indexes compare names."""
-    name = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
-    return re.sub(r"[-_.]+", "-", name[0] if name else requirement).lower()
 
 
 def _compiled(tree: Tree) -> bool:
@@ -433,7 +335,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         return _of_tests(tree, ask)
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     # what it needs may be listed beside it
-    own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
+    own = python(tree, ask, listed_in(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
     made = []
     for path in ordered:
         place, text = PurePosixPath(path), tree.text(path)
@@ -451,7 +353,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 
 def _runs_alone(text: str) -> bool:
     """Return whether a script does something by itself, without arguments, and is not for a library's own runner."""
-    module = _parsed(text)
+    module = parsed(text)
     acts = any(
         isinstance(node, ast.For | ast.While | ast.With)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))

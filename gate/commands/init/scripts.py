@@ -28,10 +28,11 @@ _ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|ben
 _PHPBENCH = re.compile(r"\bpublic\s+function\s+bench\w*\s*\(")
 _IPS = (
     "Benchmark.singleton_class.prepend(Module.new{def ips(*a,&b);super(*a){|x|b.call(x);x.config(time:0.3,warmup:0.1)}"
-    '.tap{|r|File.open(ENV["PERFGATE_OUTPUT"]||File::NULL,"a"){|f|r.entries.each{|e|f.puts({metric:e.label,'
-    'value:1/e.ips,unit:"s"}.to_json)}}}end});$0=File.expand_path(ARGV.shift);load $0'
+    '.tap{|r|File.open(ENV["PERFGATE_OUTPUT"]||File::NULL,"a"){|f|r.entries.each{|e|n=(N[e.label]+=1);'
+    'f.puts({metric:n>1?"#{e.label} (#{n})":e.label,value:1/e.ips,unit:"s"}.to_json)}}}end});'
+    "N=Hash.new(0);$0=File.expand_path(ARGV.shift);load $0"
 )
-"""Has benchmark-ips of Ruby, which repeats until a time has passed, take 0.4 s a case, and report each."""
+"""Has benchmark-ips of Ruby, which repeats for a set time, take 0.4 s a case, and report each by its own name."""
 _PYTHON = "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)"
 _JAVA = "JMH benchmarks, or a program that times its own work (docs/start/java.md)"
 _START = {
@@ -56,9 +57,9 @@ def is_benchmark(path: str) -> bool:
 
 
 def in_benchmarks(path: str) -> bool:
-    """Return whether a file lies in the project's own folder of benchmarks."""
-    folder, _, name = path.rpartition("/")
-    return folder.lower() in _FOLDERS and not name.startswith("_")
+    """Return whether a file lies in the project's own folder of benchmarks, or that of its tests."""
+    folder, _, name = path.lower().rpartition("/")
+    return re.sub(r"^(?:tests?|spec)/", "", folder) in _FOLDERS and not name.startswith("_")
 
 
 def of_script(name: str, command: list[str] | str, text: str) -> tuple[Proposed, Amount | None]:
@@ -83,7 +84,12 @@ def look(tree: Tree, ask: Asked) -> Found:
     # what names the project's own code says more than what measures the language
     own = {PurePosixPath(path).stem for path in tree.ending(".gemspec")}
     foreign = {path for path in scripts if own and not any(name in tree.text(path) for name in own)}
-    script = min(scripts, key=lambda path: (path in foreign, path.count("/"), "run" not in path, path))
+
+    def order(path: str) -> tuple[bool, bool, int, bool, str]:
+        # beside those that it is compared with stands the one that is called as the project
+        return path in foreign, PurePosixPath(path).stem not in own, path.count("/"), "run" not in path, path
+
+    script = min(scripts, key=order)
     first, amount = _measured(tree, script)
     # those whose results are read are measured together
     others = [path for path in sorted(scripts) if path != script and path not in foreign]
@@ -130,10 +136,11 @@ def _interpreter(tree: Tree, path: str) -> str:
 
 def _runs_alone(tree: Tree, path: str) -> bool:
     place = PurePosixPath(path)
-    # what another loads is a part of that; Ruby and JavaScript have a `benchmark` of their own
+    # what another loads is a part of that; Ruby and JavaScript have a `benchmark` of their own, projects their library
     loads = rf"""\b(?:require\w*|load|include|source|import)\b[^\n]*["'/ ]{re.escape(place.stem)}(?:\.\w+)?["')\s]"""
     others = [each for each in tree.ending(place.suffix, under=str(place.parent)) if each != path]
-    if place.stem != "benchmark" and any(re.search(loads, tree.text(each)) for each in others):
+    library = place.stem == "benchmark" or f"lib/{place.name}" in tree.names
+    if not library and any(re.search(loads, tree.text(each)) for each in others):
         return False
     # a class of phpbench does nothing by itself
     if place.suffix == ".php" and "phpbench" in tree.text("composer.json") and _PHPBENCH.search(tree.text(path)):

@@ -97,8 +97,9 @@ def each_tried(
     longest = min(float(rules.plan.budget) / (2 * rules.gate.min_builds), _LONGEST) / max(len(names), 1) * slower
     for number, name in enumerate(names):
         share = whole.left / (len(names) - number)
-        # a suite that lists its cases, or prints one by one, lets some be chosen instead
-        single = head[name].service is None and head[name].instrument not in _LISTS and head[name].format is None
+        # a suite that lists its cases, or tells one by one, lets some be chosen instead
+        tells = head[name].instrument in {*_LISTS, "pyperf"} or head[name].format is not None
+        single = head[name].service is None and not tells
         first = max(share, longest) if single else share
         begin(name, number + 1, len(names), first)
         yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first), slower).tried()
@@ -135,8 +136,7 @@ class _One:
             starts = 1 if single or in_service or not self._starts else wanted + _warmup(self.benchmark)
             limit = self.first.limit
             names = () if in_service else self._names()
-            begun = None if in_service else ended.so_far
-            cases = tuple(cases_of(begun, self.rules)) if begun is not None else ()
+            cases = tuple(case for each in ended.so_far if not in_service for case in cases_of(each, self.rules))
             return self._with(
                 longer_than=limit, names=names, in_service=in_service, execution=limit * starts, cases=cases
             )

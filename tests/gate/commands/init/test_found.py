@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import pytest
@@ -436,18 +437,27 @@ PYTHON = {
     **{
         f"required by {tool}": Case({**files, "bench.py": "print(1)\n"}, "bench.py", "install --quiet no-such-thing\n", kind="python")
         for tool, files in {
-            "poetry": {"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "1"\na = {version = "1", optional = true}\nb = {path = "b"}\n'},
+            "poetry": {"pyproject.toml": '[tool.poetry.dependencies]\npython = "3"\nno-such-thing = "*"\na = {version = "1", optional = true}\nb = {path = "b"}\n'},
             "flit": {"pyproject.toml": '[tool.flit.metadata]\nrequires = ["no-such-thing"]\n'},
             "setuptools": {"setup.cfg": "[options]\ninstall_requires =\n    # why\n    no-such-thing\n", "requirements.txt": "other\n"},
             "a file": {"setup.cfg": "[options]\ninstall_requires = file: requirements.txt\n", "requirements.txt": "-r x.txt\nno-such-thing\n"},
+        }.items()
+    },
+    # poetry's version ranges, as it means them
+    **{
+        f"version {version}": Case({"pyproject.toml": f'[tool.poetry.dependencies]\npython = "3"\nno-such-thing = {{version = "{version}", extras = ["x", "y"]}}\n', "bench.py": "f()\n"}, "bench.py", f"install --quiet {quote(f'no-such-thing[x,y]{wanted}')}\n", kind="python")
+        for version, wanted in {
+            "^1.2.3": ">=1.2.3,<2", "^0.2.3": ">=0.2.3,<0.3", "^0.0.3": ">=0.0.3,<0.0.4", "^0": ">=0,<1", "~1.2.3": ">=1.2.3,<1.3",
+            "~1": ">=1,<2", "^3.0b1": ">=3.0b1,<4", "1.2.*": "==1.2.*", "=1": "==1", ">= 1.5, <3": ">=1.5,<3", "~=1.2": "~=1.2", "^1 || ^2": "",
         }.items()
     },
     # what else is needed stands beside the tool
     **{
         f"beside by {tool}": Case({file: text, "setup.py": "setup(install_requires=['not-here'])", "test_b.py": USES}, "test_b.py", "pytest-benchmark no-such-thing\n", kind="pytest-benchmark")
         for tool, file, text in (
-            ("poetry", "pyproject.toml", '[tool.poetry.group.dev.dependencies]\npytest-benchmark = "4"\nno-such-thing = "1"\n'),
-            ("hatch", "pyproject.toml", '[tool.hatch.envs.b]\ndependencies = ["pytest-benchmark", "no-such-thing"]\n'),
+            ("poetry", "pyproject.toml", '[tool.poetry.group.dev.dependencies]\npytest-benchmark = ">= 4 || ^5"\nno-such-thing = {version = "*"}\n'),
+            # but for what checks code
+            ("hatch", "pyproject.toml", '[tool.hatch.envs.b]\ndependencies = ["pytest-benchmark", "Black>=22", "sphinx-x", "types-a", "no-such-thing"]\n'),
             ("uv", "pyproject.toml", '[tool.uv]\ndev-dependencies = ["pytest-benchmark", "no-such-thing"]\n'),
             ("pdm", "pyproject.toml", '[tool.pdm.dev-dependencies]\nb = ["pytest-benchmark", "no-such-thing"]\n'),
             ("setuptools", "setup.cfg", "[options.extras_require]\nb =\n    pytest-benchmark\n    no-such-thing\n"),
@@ -476,6 +486,10 @@ def package(**fields: Any) -> str:
 
 
 SCRIPTS = {"scripts": {"bench": "node bench.js"}}
+PARTS = {
+    "scripts": {"bench": "node bench.js", "bench:fast": "node bench.js --fast", "bench:b": "node b.js"},
+    "devDependencies": {"tinybench": "2"},
+}
 JAVASCRIPT = {
     "odd": Case({"package.json": package(name={}, scripts=5, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}, "['node', 'bench.js']"),
     "odd names": Case({"package.json": package(**SCRIPTS), "pnpm-workspace.yaml": "", "a/package.json": package(name={}), "bench.js": "work()"}, "['node', 'bench.js']"),
@@ -486,8 +500,19 @@ JAVASCRIPT = {
         "node bench.js >{output}",
     ),
     "vitest files": Case({"package.json": package(devDependencies={"vitest": "2"}), "test/a.bench.ts": "bench('a', f)"}, "npx --no-install vitest bench --run --outputJson={output}"),
-    # one of several parts, and none for what it makes before
-    "parts": Case({"package.json": package(scripts={"bench:build": "x", "bench:b": "node b.js", "bench:a": "node a.js"})}, "['node', 'b.js']", rows=("script bench:a of .",)),
+    # all parts of one kind, and none for what it makes before; another start of the same file is none
+    "parts": Case({"package.json": package(scripts={"bench:build": "x", "bench:b": "node b.js", "bench:a": "node ./a"}), "a/index.js": "f()", "b.js": "f()"}, "['node', 'b.js']\n['node', './a']"),
+    "part of it": Case({"package.json": package(**PARTS), "bench.js": "f()", "b.js": "import 'tinybench'"}, "['node', 'bench.js']", rows=("script bench:fast of .", "script bench:b of .")),
+    # what is loaded as it stands is not built
+    "of sources": Case({"package.json": package(scripts={"bench": "node bench", "build": "x"}), "bench/index.js": "import a from '..'", "index.js": "export * from './src/a.js'", "src/a.ts": ""}, "['node', 'bench']", "None\nNone"),
+    **{
+        f"of a product, {name}": Case({"package.json": package(scripts={"bench": "node bench.js", "build": "x"}), "bench.js": text, "lib/a.js": "", "src/a.ts": ""}, "['node', 'bench.js']", "npm run --silent build")
+        for name, text in {"absent": "import './esm/a.js'", "by name": "require('x/a')", "in lib": "import './lib/a.js'", "later": "load(path.join('..', 'dist/a'))"}.items()
+    },
+    # what a script names must be there, if no build makes it
+    "absent": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "test/bench.js": "import 'tinybench'"}, "['node', 'test/bench.js']"),
+    "built": Case({"package.json": package(scripts={"bench": "node --expose-gc dist/b.js"}), ".gitignore": "/dist\n"}, "['node', '--expose-gc', 'dist/b.js']"),
+    "no runtime": Case({"package.json": package(scripts={"bench": "bun b.ts", "bench:node": "node b.js"}), "b.js": "f()"}, "['node', 'b.js']", rows=("script bench of .",)),
     # the script that starts others' tells no results of its own
     **{
         f"passes on by {text.split()[0]}": Case(
@@ -535,7 +560,7 @@ JAVASCRIPT = {
         "(cd ./bench && npm i)\nnpm run --silent build",
     ),
     "workspace": Case(
-        {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
+        {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "a/b.js": "f()", "package-lock.json": "{}"},
         "cd a && node b.js",
     ),
     # only npm knows which folders are workspaces
@@ -543,7 +568,7 @@ JAVASCRIPT = {
         {
             "package.json": package(workspaces=["p/*"]),
             "a/package.json": package(scripts={"bench": "node b.js"}, name="a"),
-            "p/b/package.json": package(scripts={"bench": "node c.js"}, name="b"),
+            "p/b/package.json": package(scripts={"bench": "node c.js"}, name="b"), "p/b/c.js": "f()",
         },
         "cd p/b && node c.js",
     ),
@@ -586,8 +611,10 @@ SCRIPTS_OF = {
     "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, None, rows=("bench.php",)),
     "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "['ruby', 'test/perf_a.rb']"),
     "first-line": Case({"bin/a": "", "bin/a-bench": "#!/usr/bin/env ruby\nf\n", "b/bench": "text"}, "['ruby', 'bin/a-bench']"),
+    "in tests": Case({"composer.json": "{}", "test/performance/testSpeed.php": "<?php f();"}, "['php', 'test/performance/testSpeed.php']", "composer install"),
     "in-benchmarks": Case({"lib/a.rb": "", "benchmarks/speed.rb": "f\n", "benchmarks/all.txt": ""}, "['ruby', 'benchmarks/speed.rb']"),
     "own": Case({"m.gemspec": "", "bench/a.rb": "f\n", "bench/b.rb": "require 'm'\n"}, "['ruby', 'bench/b.rb']", rows=("script bench/a.rb",)),
+    "own name": Case({"m.gemspec": "", "lib/m.rb": "", "bench/ideal.rb": "require 'm'\n", "bench/m.rb": "require 'm'\n"}, "['ruby', 'bench/m.rb']", rows=("script bench/ideal.rb",)),
     "bash": Case({"bench.sh": "#!/bin/bash\nf\n"}, "['bash', 'bench.sh']"),
     # the time of a run of what repeats until a time has passed says nothing
     "ips": Case({"lib/a.rb": "", "bench.rb": "require_relative 'helper'\nBenchmark.ips { |x| x.report('a') { } }", "helper.rb": "require 'benchmark/ips'"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
@@ -829,6 +856,43 @@ def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: 
     for variables, names in CHOICES if options else CHOICES[3:4]:
         told = hooked(own, script, **variables)
         assert told == [{"metric": name, "value": means[name], "unit": "ms"} for name in names]
+
+
+def test_cases_of_one_name_in_several_suites_are_several(project: Project, tmp_path: Path) -> None:
+    need("node")
+    # what benchmark.js's Suite is to the hook
+    (tmp_path / "benchmark.js").write_text(
+        "class B { emit() {} }; B.options = {}; B.Suite = class extends Array {"
+        " constructor(o) { super(); Object.assign(this, o) } emit() {}"
+        " add(name) { this.push(Object.assign(new B(), {name, stats: {mean: this.push.length}})); return this }"
+        " run() { for (const b of this) b.emit('complete') } }; module.exports = B;\n"
+    )
+    (tmp_path / "bench.js").write_text(
+        "const { Suite } = require('./benchmark');\n"
+        "for (const name of ['a', 'b', undefined, undefined]) new Suite({name}).add(' own').add('two').run();\n"
+    )
+    own = hooks(project, "benchmark")
+    names = ["a: own", "a: two", "b: own", "b: two", " own", "two", " own (2)", "two (2)"]
+    assert [each["metric"] for each in hooked(own, tmp_path / "bench.js")] == names
+    told = hooked(own, tmp_path / "bench.js", PERFGATE_INCLUDE="b: own\ntwo (2)")
+    assert [each["metric"] for each in told] == ["b: own", "two", "two (2)"]
+
+
+def test_reports_of_one_name_in_several_blocks_are_several(project: Project, tmp_path: Path) -> None:
+    need("ruby")
+    directory = project({"bench.rb": "require 'benchmark/ips'\n2.times { Benchmark.ips { |x| x.report('a') } }\n"})
+    # what benchmark-ips is to what is loaded
+    (tmp_path / "benchmark").mkdir()
+    (tmp_path / "benchmark/ips.rb").write_text(
+        "module Benchmark\n  R = Struct.new(:entries) { def config(**) = nil\n def report(l) = entries << E.new(l, 2.0) }\n"
+        "  E = Struct.new(:label, :ips)\n  def self.ips(*) = R.new([]).tap { |r| yield r }\nend\n"
+    )
+    output = tmp_path / "out"
+    command = [*detected(directory).benchmark.command]
+    environment = {**os.environ, "RUBYLIB": str(tmp_path), "PERFGATE_OUTPUT": str(output)}
+    subprocess.run(command, cwd=directory, env=environment, check=True)
+    told = [json.loads(line) for line in output.read_text().splitlines()]
+    assert told == [{"metric": name, "value": 0.5, "unit": "s"} for name in ("a", "a (2)")]
 
 
 @pytest.mark.parametrize(("there", "command"), [(True, "./target/bench-speed"), (False, "./target/release/app")])

@@ -123,3 +123,16 @@ def test_where_no_test_case_ends_in_time_they_stay_apart(tmp_path: Path) -> None
     apart = next_of(shorter, Found("cmake", "here", [catch]), {"benchmarks": [{**late, "benchmark": "b"}]})
     assert [each.command for each in apart.benchmarks] == [["./b", x, "--out", "{output}"] for x in "xy"]
     assert shorter.next(apart, {"benchmarks": [{**late, "benchmark": f"b-{at}"} for at in (1, 2)]}) is None
+
+
+def test_what_runs_other_packages_too_is_read_by_the_times_that_it_prints(tmp_path: Path) -> None:
+    found, tree = project(tmp_path, f"from other_one import x\n{TIMES}")
+    found = replace(found, name="own", others=("other_one", "unseen"))
+    shorter = Shorter(tree)
+    printed = next_of(shorter, found, trial(1.0, "time"))
+    assert (printed.benchmark.form, printed.benchmark.include) == ("printed", [])
+    assert shorter.next(printed, trial(1.0, "own", "other_one"), compares=True) is None
+    # where nothing that it prints tells them apart it is what it was
+    assert next_of(shorter, printed, trial(1.0, "a", "b")) == found
+    assert shorter.next(found, trial(1.0, "time")) is None
+    assert Shorter(tree).next(replace(found, others=("unseen",)), trial(1.0, "time")) is None

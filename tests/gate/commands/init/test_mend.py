@@ -277,6 +277,18 @@ def test_what_is_loaded_into_a_script_chooses_among_its_names(load: list[float])
     assert representatives(replace(suited, environment={}), told) is None
 
 
+@pytest.mark.parametrize(("start", "chosen"), [(4.9, None), (10.0, 16), (20.0, 8), (100.0, 4)])
+def test_of_cases_that_each_start_processes_as_many_are_chosen_as_make_a_short_start(
+    start: float, chosen: int | None, load: list[float]
+) -> None:
+    load[0] = 1.0
+    names = [f"wpt_{n:02}" for n in range(35)]
+    told = {**suite(names, "pyperf"), "cost": costs(1, 2 * start), "plans": {}}
+    made = representatives(found(["./b", "--min-time=0.01"], "pyperf", amount=Amount(1, 5)), told)
+    assert (made[1] if made else None) == chosen
+    assert made is None or {*made[0].benchmark.include} < {*names}
+
+
 def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for() -> None:
     many = suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh")
     # leaner counts of which a budget holds few are no help
@@ -352,6 +364,10 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     assert comparable(several, told)[0].benchmark.exclude == ["*easyjson*", "empty"]
     # nothing is compared with a project that nothing names
     assert comparable(replace(several, name="own"), told)[0].benchmark.exclude == ["empty"]
+    # of those that are named one by one they are not
+    chosen = replace(suite_, benchmarks=[replace(suite_.benchmark, include=[*means])])
+    named, _ = comparable(chosen, told)
+    assert (named.benchmark.include, named.benchmark.exclude) == (["mine", "JsonParser easyjson", "Ease"], [])
     # they are not chosen of either, and what has nothing else stays
     assert comparable(made, told) == (made, [])
     alone = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases[3:4]}]}
@@ -378,7 +394,7 @@ def test_cpu_time_decides_where_the_time_of_several_tasks_is_too_noisy(change: d
 def test_a_small_suite_is_measured_whole_and_few_of_many_cases_are_executed_as_often() -> None:
     assert representatives(found(["./b"], "criterion"), suite(["x", "y"], "criterion")) is None
     # no filter of it is known
-    assert representatives(found(["./b"], "pyperf"), suite([f"c{n}" for n in range(60)], "pyperf")) is None
+    assert representatives(found(["./b"], "hyperfine"), suite([f"c{n}" for n in range(60)], "hyperfine")) is None
     names = [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)]
     few, chosen, _ = chosen_of(found(["./b", "-test.benchtime=10ms"], "go", amount=Amount(2, 5)), suite(names, "go"))
     assert (chosen, few.plan.executions) == (2, 10)

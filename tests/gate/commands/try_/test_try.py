@@ -234,6 +234,26 @@ def test_what_takes_too_long_says_what_it_would_run(project: Project, monkeypatc
     assert ([each["metric"] for each in found["cases"]], found["names"]) == (["m::a"], ["g/one", "two words"])
 
 
+def test_of_pyperf_a_trial_sees_the_cases_that_ended_in_time(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=2.0))
+    case: dict[str, Any] = {
+        "metadata": {"unit": "second"},
+        "runs": [{"values": [0.5], "metadata": {"date": "2026-01-02 03:04:05"}}],
+    }
+    cases = [case | {"metadata": case["metadata"] | {"name": name}} for name in ("a", "b c")]
+    told = json.dumps({"version": "1.0", "metadata": {}, "benchmarks": cases})
+    script = f"for each; do case $each in --output=*) echo '{told}' >${{each#*=}};; esac; done\nsleep 30\n"
+    project.write("suite.sh", script)
+    project.write("perfgate.toml", benchmark("suite", '["sh", "suite.sh"]').replace("spawn", "pyperf"))
+    (found,) = tried(project)["benchmarks"]
+    assert [each["benchmark"] for each in found["cases"]] == ["suite/a", "suite/b c"]
+    assert found["longer_than"] >= 2.0 and found["failures"] == []
+    # it is ended in the middle of a file
+    project.write("suite.sh", script.replace(told, told[:-9]))
+    (found,) = tried(project)["benchmarks"]
+    assert (found["cases"], found["failures"]) == ([], [])
+
+
 def test_a_build_that_fails_ends_it(project: Project) -> None:
     project.write("perfgate.toml", CONFIG.replace("cp bench.sh", "cp data/bench.sh"))
     project.write(".gitignore", "data/\n")
