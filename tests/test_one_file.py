@@ -12,7 +12,7 @@ import pytest
 from tests.support.project import Project, environment
 
 # One measured run for all of it.
-pytestmark = pytest.mark.xdist_group("one file")
+pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("one file")]
 ROOT = Path(__file__).parent.parent
 
 NEW = {

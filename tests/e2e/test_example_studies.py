@@ -51,6 +51,7 @@ def test_the_latency_of_the_scheduler(tmp_path: Path) -> None:
     assert "/tmp/" not in page
 
 
+@pytest.mark.endtoend
 def test_the_samples_of_the_compressor_are_of_their_seed(tmp_path: Path) -> None:
     found = {}
     for place, seed in (("a", "1"), ("b", "1"), ("c", "2")):

@@ -186,6 +186,7 @@ def test_windows_is_refused_in_one_line_for_measuring_only(table_v: str, monkeyp
     assert run("decide", table_v)[0] == 0
 
 
+@pytest.mark.endtoend
 def test_a_reader_that_goes_away_or_a_full_disk_shows_no_traceback(table_v: str) -> None:
     def into(redirection: str, *form: str) -> tuple[int, str]:
         command = ["sh", "-c", f'"$@" {redirection}', "sh", *perfgate("decide", table_v, *form)]

@@ -28,6 +28,7 @@ def of_pytest(context: Context, text: str, *words: str, **keys: Any) -> Any:
     )
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("as_text", [True, False])
 def test_the_real_pytest_benchmark(context: Context, as_text: bool) -> None:
     (context.directory / "test_b.py").write_text(

@@ -155,6 +155,7 @@ FROM_2 = "Calibrated: the noise of 1 benchmark on this host, from 2 rounds\n"
 
 
 @measures
+@pytest.mark.endtoend
 def test_it_announces_the_starts_that_it_counts(project: Project) -> None:
     project.write("perfgate.toml", '[[benchmark]]\nname = "bench"\ncommand = "true"\n')
     project.commit()

@@ -836,6 +836,7 @@ CHOICES = [
 
 
 # before version 5 a Bench has its times itself, since then among its options
+@pytest.mark.endtoend
 @pytest.mark.parametrize(("options", "place"), [("", "this"), ("opts = {time: 1000}; ", "this.opts")])
 def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: str, place: str) -> None:
     need("node")
@@ -941,6 +942,7 @@ def test_a_package_manager_that_is_not_here_is_started_by_npm(
     assert (found.build, found.benchmark.command) == ("npm run --silent build", ["npm", "run", "--silent", "bench"])
 
 
+@pytest.mark.endtoend
 def test_benchmark_js_reports_what_is_chosen(project: Project, tmp_path: Path) -> None:
     need("node")
     own = hooks(project, "benchmark")

@@ -127,7 +127,7 @@ def test_the_text_and_the_section_are_the_plan(two: str, monkeypatch: pytest.Mon
 
 def test_a_level_that_adds_nothing_is_left_out() -> None:
     left_out = set()
-    for seed in range(4):
+    for seed in (0, 1):
         text, found = plan(write(head(), measured("flat", (0.05, 0.0, 0.05), seed=seed)))
         variance = found["findings"][0]["variance"]
         nothing = variance["t2"]["execution"] <= 0

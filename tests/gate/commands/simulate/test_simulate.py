@@ -87,6 +87,7 @@ def run_all(*asked_for: module.AnyStudy, reports: int = 30, seed: int = 5, cores
     return module.run_all(asked_for, reports, seed=seed, cores=cores, progress=io.StringIO())
 
 
+@pytest.mark.endtoend
 def test_the_counts_depend_on_the_seed_but_not_on_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "usable_cores", lambda: 2)
     monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 20)
