@@ -49,7 +49,7 @@ _MANY = 40
 """Findings beyond which a budget has too few builds for each."""
 _CHOSEN = 16
 _FEW = 8
-"""Cases that are chosen of a suite that took too long."""
+"""Cases that are chosen of a suite that took too long, or a quarter of fewer: a start is to take seconds."""
 _FAILING, _PART = 3, 0.1
 """Tests that fail of a suite that otherwise passes, at most so many or such a part: they are left out."""
 _FILTERS = ("go", "google-benchmark", "criterion", "asv", "pyperf", "divan", "libtest")
@@ -466,7 +466,9 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     listed = {name: each["names"] for name, each in late.items() if each.get("names")}
     means |= {name: dict.fromkeys(labels, 1.0) for name, labels in listed.items()}
     begun = {name for name in late if means[name]}
-    total, many = sum(map(len, means.values())), _FEW if listed else _MANY
+    total = sum(map(len, means.values()))
+    few = min(_FEW, max(1, total // 4))
+    many = few if listed else _MANY
     held = _held(found, trial)
     if not total or (total <= many and held >= _FEWEST and short >= total and not begun - {*listed}):
         return None
@@ -485,7 +487,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
             return None
     if wanted is None:
         why = "left out: its table names those that are measured"
-        most = min(short, _FEW if listed else _CHOSEN)
+        most = min(short, few if listed else _CHOSEN)
         most = max(1, int(min(most, total * (held if math.isinf(short) and not lean else math.inf) / _BUILDS)))
         wanted = {name: _spread(found, own, max(1, round(most * len(own) / total))) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
@@ -499,15 +501,12 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     if benchmarks == found.benchmarks:
         return None
     # fewer cases leave room for more executions
-    plan = found.plan
-    few = (
-        suite_plan(chosen)[0]
-        if len(told) == len(means)
-        else fixed_plan(chosen, 0.1, 0.5)
-        if math.isfinite(short)
-        else plan
-    )
-    amount = replace(plan, executions=max(plan.executions, few.executions), budget=min(plan.budget, few.budget))
+    plan = least = found.plan
+    if len(told) == len(means):
+        least = suite_plan(chosen)[0]
+    elif math.isfinite(short):
+        least = fixed_plan(chosen, 0.1, 0.5)
+    amount = replace(plan, executions=max(plan.executions, least.executions), budget=min(plan.budget, least.budget))
     rows = [Row(f"{total - chosen} of {total} cases", why), *found.rows]
     return replace(found, benchmarks=benchmarks, rows=rows, amount=amount), chosen, total
 
