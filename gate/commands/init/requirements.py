@@ -78,7 +78,7 @@ def _range(version: object) -> str:
     if not isinstance(version, str) or "|" in version or version.strip() == "*":
         return ""
     ranges = list[str]()
-    for sign, given in re.findall(r"([<>=!~^]*)\s*([\w.*+-]+)", version):
+    for sign, given in re.findall(r"([<>=!~^]*)\s*([\w.*+-]{1,60})", version):
         numbers = [int(number) for number in re.match(r"[\d.]*", given)[0].split(".") if number]  # type: ignore[index]
         if sign in ("^", "~") and numbers:
             # of ^ the first that is not 0, of ~ the second becomes one more
