@@ -14,7 +14,7 @@ import pytest
 from tests.test_imports import parsed
 
 # with tests/test_imports.py, which parses the same files
-pytestmark = pytest.mark.xdist_group("house")
+pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("house")]
 ROOT = Path(__file__).parent.parent
 METHODS = {
     "startswith", "endswith", "partition", "rpartition", "removeprefix", "removesuffix", "find", "rfind", "index",

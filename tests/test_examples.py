@@ -76,6 +76,7 @@ def commits(repository: Path) -> str:
     return sh("git for-each-ref --format='%(refname) %(objectname)'; git status --porcelain", repository)
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("example", marked(EXAMPLES))
 def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     repository = tmp_path / "a copy"

@@ -61,6 +61,7 @@ def test_every_workflow_is_named_and_the_first_one_is_short() -> None:
     assert len(FIRST.splitlines()) <= 12
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("text", [FIRST, *WORKFLOW.findall(PAGE)], ids=lambda text: text.splitlines()[0])
 def test_the_workflows_of_the_page_are_valid(text: str, tmp_path: Path) -> None:
     workflow = tmp_path / "perfgate.yml"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.endtoend
+
 HEAVY = {"numpy", "scipy", "pandas", "statsmodels"}
 
 # Two sides, two builds each: enough for an interval.

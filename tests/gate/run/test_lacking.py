@@ -21,6 +21,8 @@ from harness.process.affinity import started_with
 from harness.source.git import Git
 from tests.support.project import Project, environment, perfgate, small_project
 
+pytestmark = pytest.mark.endtoend
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

@@ -20,6 +20,7 @@ def project(top: Path, before: str, after: str, speed: float = 1.0) -> Project:
     )
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(("ci", "speed", "code"), [("true", 2.0, 1), ("", 1.0, 0)])
 def test_it_is_measured_on_both_sides(tmp_path: Path, ci: str, speed: float, code: int) -> None:
     made = project(tmp_path / "repo", CONFIG, NEW, speed)
@@ -52,6 +53,7 @@ def test_what_is_missing_names_the_ways_that_help_where_it_runs(tmp_path: Path) 
     assert f"next Restore the missing benchmark, or allow it with {ENTRY}" in paragraphs
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(("entry", "code"), [('benchmark = "ben*"', 0), ('benchmark = "other"', 4)])
 def test_an_entry_of_base_allows_it(tmp_path: Path, entry: str, code: int) -> None:
     second = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"')

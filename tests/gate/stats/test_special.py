@@ -15,6 +15,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.endtoend
 def test_the_package_is_not_imported_for_any_of_them_and_later_is_whole_with_the_same_functions() -> None:
     script = (
         f"import sys; from gate.stats import special; ours = [getattr(special, name) for name in {NAMES}]; "

@@ -44,6 +44,7 @@ def test_adds_a_run_once_and_never_changes_it(store: FolderStore | RefStore) -> 
     assert store.read().records == [record(1)]
 
 
+@pytest.mark.endtoend
 def test_writers_at_one_time_lose_nothing(store: FolderStore | RefStore) -> None:
     # each pair of neighbours also adds one and the same record
     race([lambda each: store.add(each)] * 4, [range(own, own + 4) for own in (0, 3, 6, 9)])

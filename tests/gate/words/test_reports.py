@@ -335,6 +335,7 @@ def test_a_table_keeps_its_columns_where_the_glyphs_are_lacking() -> None:
     assert text.encode("latin-1", ASCII_ONLY) == rb"x ..|.. [--o-> " + "¹".encode("latin-1") + b" 4 \xe9 " + rb"\u65e5"
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("encoding", some(["ascii", "latin-1", "utf-8"], 1, pytest.mark.nightly))
 def test_a_report_is_printed_in_any_encoding(encoding: str, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(json.render(examples.hostile()), encoding="utf-8")

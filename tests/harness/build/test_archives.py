@@ -81,6 +81,7 @@ def needs(linker: str) -> None:
         pytest.skip(f"absent: {linker} (no members were put in order by it)")
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(("linker", "kind"), [*((linker, "rcs") for linker in LINKERS), (LINKERS[0], "rcsT")])
 def test_one_object_and_a_library_have_many_layouts(folder: Path, linker: str, kind: str) -> None:
     needs(linker)
@@ -97,6 +98,7 @@ def test_clang(folder: Path) -> None:
     assert layouts(folder, "main.o", "-L.", "-lcore", compiler="clang") == len(SEEDS)
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -187,6 +189,7 @@ def test_what_is_outside_the_tree_or_large_stays(folder: Path, monkeypatch: pyte
     assert taken(folder, "libcore.a", "libmore.a") == {"libcore.a"}
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(
     ("one", "other", "moves"),
     [

@@ -84,6 +84,7 @@ def test_a_build_that_rewrites_a_tracked_file_fails_unless_its_side_declares_tha
 INTO_BASE = 'if [ $PERFGATE_SIDE = head ]; then for t in ../base/tree ../../base/tree; do [ ! -d $t ] || echo slow >> $t/@; done; fi; cp source app'  # fmt: skip
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(
     ("table", "file", "fails"),
     [
@@ -180,6 +181,7 @@ def test_a_tree_of_other_settings(checkout: Checkout) -> None:
         assert [each.factors for each in builder.changed(0, executed=True)] == [{"level": "low"}]
 
 
+@pytest.mark.endtoend
 def test_a_build_that_is_kept(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "_WORTH", 0.0)
     checkout.commit(source="1", lock="0")

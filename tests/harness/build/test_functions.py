@@ -18,6 +18,7 @@ from tests.support.project import executable
 
 go = pytest.mark.skipif(shutil.which("go") is None, reason="no go here")
 pytestmark = [
+    pytest.mark.endtoend,
     pytest.mark.skipif(sys.platform != "linux", reason="functions are put in order on Linux only"),
     pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was compiled)"),
     pytest.mark.skipif(shutil.which("nm") is None, reason="absent: nm (no order of symbols was read)"),
@@ -69,7 +70,6 @@ def test_functions_with_sections_of_their_own(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("linker", ["lld", "gold"])
-@pytest.mark.endtoend
 def test_an_order_by_name(folder: Path, linker: str) -> None:
     orders = {seed: [n for n in linked(folder, linker, seed, "one.o") if n in NAMES] for seed in range(1, 7)}
     assert all(sorted(order) == NAMES for order in orders.values())

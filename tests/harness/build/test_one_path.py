@@ -15,6 +15,8 @@ from tests.harness.build.test_builder import builder_of, good
 from tests.harness.conftest import Checkout
 from tests.support.traced import needs_gcc
 
+pytestmark = pytest.mark.endtoend
+
 SOURCE = '#include <stdio.h>\nint main(void) { puts(__FILE__ " " __DATE__ " " __TIME__); return 0; }\n'
 
 
@@ -72,7 +74,6 @@ def test_git_finds_a_fresh_tree_clean(checkout: Checkout) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
-@pytest.mark.endtoend
 def test_cmake_gives_equal_bytes(checkout: Checkout) -> None:
     lists = "cmake_minimum_required(VERSION 3.16)\nproject(x C)\nadd_library(core SHARED core.c)\n"
     lists += "add_executable(app main.c)\ntarget_link_libraries(app core)\n"

@@ -191,6 +191,7 @@ class TestLinking:
         done = subprocess.run(["nm", "-n", "program"], cwd=folder, capture_output=True, text=True, check=True)
         return [line.split()[-1] for line in done.stdout.splitlines() if line.split()[-1] in self.NAMES]
 
+    @pytest.mark.endtoend
     @pytest.mark.parametrize("seed", [None, "", "five"])
     def test_without_a_seed_it_is_as_if_perfgate_were_not_there(
         self, objects: Path, shims: Path, seed: str | None

@@ -13,12 +13,15 @@ import pytest
 from harness.instruments import active_clock
 from tests.support.project import Project
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("cc") is None
-    or sys.platform != "linux"
-    or not any(map(int, Path("/proc/thread-self/schedstat").read_text().split())),
-    reason="absent: cc, or a kernel that counts how long a thread waits (no clock was made)",
-)
+pytestmark = [
+    pytest.mark.endtoend,
+    pytest.mark.skipif(
+        shutil.which("cc") is None
+        or sys.platform != "linux"
+        or not any(map(int, Path("/proc/thread-self/schedstat").read_text().split())),
+        reason="absent: cc, or a kernel that counts how long a thread waits (no clock was made)",
+    ),
+]
 # Beside another program on one processor, the rest of the program has waited for about as long as it ran.
 BESIDE = """\
 import os, time

@@ -95,6 +95,7 @@ def test_active_time_is_what_a_program_computes_and_sleeps(made: Made) -> None:
         assert not start.outlived
 
 
+@pytest.mark.endtoend
 def test_active_time_does_not_count_how_long_others_had_the_processor(made: Made, tmp_path: Path) -> None:
     # both on one processor: what one waits for is what the other one runs
     number = min(os.sched_getaffinity(0))

@@ -31,6 +31,7 @@ from harness.loop.turns import Lengths, Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, ProcessEnd, ProcessExecutor
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees, taking
+from tests.support.seeds import some
 
 NAMES = ["a", "b", "c"]
 Key = tuple[str, Side, int, int]
@@ -554,7 +555,7 @@ def is_within(records: Sequence[Record], cut: int) -> bool:
 RESUMED = [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone, LookedAt, lacking_suite]
 
 
-@pytest.mark.parametrize("make", RESUMED)
+@pytest.mark.parametrize("make", some(RESUMED, 3, pytest.mark.endtoend))
 def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
     whole = make(tmp_path)
     finished = whole.run()

@@ -16,6 +16,8 @@ from harness.profilers.profiler import Costs, Places, Tool
 from harness.profilers.python import PROFILER, parse
 from tests.harness.profilers.test_choice import subject
 
+pytestmark = pytest.mark.endtoend
+
 BURN = """\
 import time
 def burn(seconds):

@@ -63,6 +63,7 @@ def test_each_side_has_its_tree_its_home_and_all_metrics(
         assert {(arena.tree(side) / "all").stat().st_uid for side in SIDES} == {65534}
 
 
+@pytest.mark.endtoend
 def test_neither_side_gets_what_the_other_one_enters(
     arena: Arena, sandbox: Landlocked, executor: ProcessExecutor
 ) -> None:

@@ -228,6 +228,7 @@ def test_the_load_starts_when_the_service_is_ready_and_ends_before_it(
     assert (tmp_path / "order").read_text().split("\n")[:-1] == ["service", "load", "load ends", "service ends"]
 
 
+@pytest.mark.endtoend
 def test_a_service_per_build_serves_all_executions_of_its_side_and_treatment(
     companions: Companions, tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ from harness.source.git import Git, git_of
 from harness.source.repository import find_repository
 from tests.harness.conftest import Checkout
 
+pytestmark = pytest.mark.endtoend
+
 
 def plant(checkout: Checkout, folder: Path, ran: Path) -> str:
     """Put a repository's own files into a folder, as an attack did; return the commit that is HEAD there.

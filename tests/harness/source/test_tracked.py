@@ -12,6 +12,8 @@ from harness.source.trees import Trees
 from tests.harness.conftest import Checkout
 from tests.harness.source.test_trees import trees_of
 
+pytestmark = pytest.mark.endtoend
+
 
 def nothing(side: Side, path: str) -> bool:
     """Excuse nothing."""

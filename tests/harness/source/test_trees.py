@@ -366,6 +366,7 @@ def test_overlay_gives_base_the_paths_of_head(checkout: Checkout) -> None:
 # --- submodules -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.endtoend
 def test_urls_of_nested_submodules_are_relative_to_their_own_remote(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +409,7 @@ def deep(tree: Path) -> str:
     return (tree / "libs/middle/nested dir/deep").read_text(encoding="utf-8")
 
 
+@pytest.mark.endtoend
 def test_submodules_are_at_their_recorded_commits(nested: Checkout, isolated_git: Path, tmp_path: Path) -> None:
     # offline: the checkout's own git directories are enough
     for name in ("inner repo", "middle"):
@@ -432,6 +434,7 @@ def test_submodules_are_at_their_recorded_commits(nested: Checkout, isolated_git
         assert (trees.make("base") / "libs/middle/file").exists()
 
 
+@pytest.mark.endtoend
 def test_a_submodule_that_is_not_in_the_checkout_is_cloned(
     nested: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,8 @@ from harness.errors import SourceError
 from harness.source import workdir
 from harness.source.workdir import WorkDirectory, remove_leftovers
 
+pytestmark = pytest.mark.endtoend
+
 ROOT = Path(__file__).parents[3]
 
 # Forks a process for each step of making, filling and removing a work directory, which is killed at that step.

@@ -75,6 +75,7 @@ def test_a_signal_is_the_commands_to_answer(tmp_path: Path, tracer: Tracer) -> N
         assert (tmp_path / "out").exists()
 
 
+@pytest.mark.endtoend
 @needs_gcc
 def test_what_a_signal_interrupts_is_no_proof(tmp_path: Path, tracer: Tracer) -> None:
     source = """#include <errno.h>

@@ -182,6 +182,7 @@ def test_a_library_that_is_opened_late_is_seen(tmp_path: Path, tracer: Tracer) -
     assert str(tmp_path / "plug.so") in seen([program], tmp_path, tracer).read
 
 
+@pytest.mark.endtoend
 @needs_gcc
 def test_threads_of_a_static_program_are_seen(tmp_path: Path, tracer: Tracer) -> None:
     program = compiled(

@@ -146,6 +146,7 @@ def test_a_fault_in_the_first_step_is_one_error_and_no_request(tmp_path: Path, m
     assert "internal error in prepare, RuntimeError: a\\nfault" in error
 
 
+@pytest.mark.endtoend
 def test_a_token_of_githubs_under_another_name_is_left_behind(tmp_path: Path) -> None:
     held = {"MY_PAT": "ghs_0123456789abcdef", "OTHER": "x github_pat_0123456789_abc", "PLAIN": "ghost_story"}
     done = subprocess.run(
@@ -184,6 +185,7 @@ def nightly(tmp_path: Path, project: Project, forge: FakeGitHub, event: str = "s
     return Job(project, tmp_path / "job", event, payload, api=forge.url, token=forge.token, run_id=run_id)
 
 
+@pytest.mark.endtoend
 def test_nights_become_a_regression_that_names_the_pin(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     first = nightly(tmp_path, project, forge).run(command="creep")
     assert (first.code, first.outputs["verdict"]) == (0, "inconclusive")

@@ -74,6 +74,7 @@ pathlib.Path(sys.argv[1]).write_text("0.1\\n0.101\\n0.102\\n0.103\\n")
 """
 
 
+@pytest.mark.endtoend
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks into /proc")
 def test_hostile_code_finds_no_token_and_changes_no_later_step(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
@@ -114,6 +115,7 @@ def test_a_measuring_step_that_was_killed_is_an_error(job: Job) -> None:
     assert decided.code == 0
 
 
+@pytest.mark.endtoend
 def test_a_signal_ends_the_measuring_step_with_its_number(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     project.write("bench.sh", "kill -TERM $PPID; exec sleep 30\n")

@@ -16,6 +16,8 @@ from gate.model import Commit
 from gate.model.case import CaseId
 from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
 
+pytestmark = pytest.mark.endtoend
+
 SHORT = (
     SHELL_CONFIG.replace("[plan]\n", "min_builds = 3\n[plan]\n")
     .replace("builds = 5", "builds = 3")

@@ -9,6 +9,8 @@ import pytest
 from tests.support.nights import pretend
 from tests.support.project import FEW, SHELL_BENCH, Project, Step, committed
 
+pytestmark = pytest.mark.endtoend
+
 QUIET = SHELL_BENCH.replace("0.01", "0.002")
 RULES = FEW.replace('"5%"', '"3%"\nfloor = 0\nmin_builds = 3').replace("\nbuilds = 2", "\nbuilds = 3")
 CREEP = f"{RULES}[creep]\n"
@@ -98,7 +100,6 @@ def test_the_threshold_is_creep_s_own_and_every_night_measures_all_rounds(projec
     assert report["run"]["looks"] is None and report["run"]["rounds"]["done"] == 5
 
 
-@pytest.mark.endtoend
 def test_the_rules_are_the_default_branch_s_whatever_head_is(project: Project) -> None:
     project.git("checkout", "-q", "-b", "topic")
     project.write("perfgate.toml", f'{RULES.replace("3%", "90%")}[creep]\nagainst = "nightly"\n')
@@ -110,7 +111,6 @@ def test_the_rules_are_the_default_branch_s_whatever_head_is(project: Project) -
         assert project.report()["policy"]["gate"]["threshold"] == "3%", done.stderr
 
 
-@pytest.mark.endtoend
 def test_a_lost_memory_begins_anew_and_a_broken_one_is_said(project: Project) -> None:
     project.perfgate("check", "--creep", *TAGS, "--quiet")
     [file] = history(project).rglob("*.json")

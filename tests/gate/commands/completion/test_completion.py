@@ -111,6 +111,7 @@ def test_what_a_shell_asks_for(line: str, project: Path, monkeypatch: pytest.Mon
     assert {each.rstrip("/") for each in candidates(line.replace("=", " = ").split(" "))[1]} == LINES[line]
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("shell", ["bash", "fish"])
 @pytest.mark.parametrize("line", [*ONE_OF_EACH, FILES])
 def test_what_completes_a_line(shell: str, line: str, project: Path, scripts: Path) -> None:

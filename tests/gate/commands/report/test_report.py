@@ -104,6 +104,7 @@ def test_values_of_another_run_are_never_shown_beside_a_report(folder: Path) -> 
     assert (code, err.count("\n")) == (2, 1)
 
 
+@pytest.mark.endtoend
 def test_a_pipe_beside_a_report_is_not_waited_for(folder: Path) -> None:
     assert run("report", str(folder))[0] == Exit.REGRESSION
     (folder / "measurements.jsonl").unlink()

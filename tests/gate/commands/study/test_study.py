@@ -293,6 +293,7 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
     assert said in err
 
 
+@pytest.mark.endtoend
 def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     import gate.commands.study.analyse
 

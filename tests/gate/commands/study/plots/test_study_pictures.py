@@ -25,6 +25,8 @@ from tests.gate.plots.drawn import SVG, assert_sound, marks, texts
 from tests.gate.stats.design import published
 from tests.support.samples import there
 
+pytestmark = pytest.mark.endtoend
+
 replace = msgspec.structs.replace
 HOSTILE = "</svg><script>alert('1')</script>&\u202e\u0007\n日本語" * 3
 MANY = Factor(name="clients", settings=[1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
