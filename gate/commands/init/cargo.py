@@ -251,7 +251,10 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
     made = [str(PurePosixPath("target", f"bench-{name}")) for name in names]
     build, built = _build(tree, [*zip(made, benches, strict=True)])
     measured = [replace(each, built=built[path]) for each, path in zip(measured, made, strict=True)]
-    return Found("cargo", f"{libraries} benches", measured, build, _COMMENT, artifacts=made, rows=rows, amount=plan)
+    return Found(
+        "cargo", f"{libraries} benches", measured, build, _COMMENT, artifacts=made, rows=rows, amount=plan,
+        name=benches[0].package,
+    )  # fmt: skip
 
 
 def _build(tree: Tree, made: list[tuple[str, _Target]]) -> tuple[str, dict[str, tuple[str, ...]]]:

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -378,10 +379,11 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
     # what stands in every label is the tool, or a folder
     named = [name for name in found.others if not name.endswith("/")]
     apart = [name for name in named if not all(_plain(name) in _plain(label) for label in labels)]
+    beside = _beside(found, labels)
     for each in found.benchmarks:
         cases = _decided(each, trial)
         others = {label: text for label, _ in cases if compared and (text := _other(found.name, apart, label))}
-        others |= {label: text for label, _ in cases if (text := _owner(found, label, labels))}
+        others |= {label: beside[label] for label, _ in cases if label in beside}
         zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
         wanted = [label for label, _ in cases if label not in others and label not in zeros]
         failures = [
@@ -435,15 +437,25 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
     return None if _plain(own) in _plain(label) else next(texts, None)
 
 
-def _owner(found: Found, label: str, labels: Sequence[str]) -> str | None:
-    """Return the owner of another package that is a part of a label, if one that is alike has none there."""
-    parts = [part.rpartition("=")[2] for part in label.split("/")]
-    every = [[part.rpartition("=")[2] for part in each.split("/")] for each in labels]
-    for at, part in enumerate(parts):
-        alike = [own[at] for own in every if own[:at] == parts[:at] and own[at + 1 :] == parts[at + 1 :]]
-        if f"{part}/" in found.others and any(f"{each}/" not in found.others for each in alike):
-            return part
-    return None
+def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:
+    """Return labels with a part that is another package's, as one that is alike but for it shows.
+
+    That one names there the project, more than once, as nothing else would; or no owner of another package.
+    """
+    every = [[part.rpartition("=")[2] for part in re.split("[/,]", each)] for each in labels]
+    places: dict[tuple[object, ...], set[str]] = {}
+    for parts in every:
+        for at, part in enumerate(parts):
+            places.setdefault((*parts[:at], None, *parts[at + 1 :]), set()).add(part)
+    seen, own = dict[str, str](), _plain(found.name)
+    compared = Counter(part for names in places.values() if own and own in map(_plain, names) for part in names)
+    for label, parts in zip(labels, every, strict=True):
+        for at, part in enumerate(parts):
+            names = places[(*parts[:at], None, *parts[at + 1 :])]
+            named = own and own in map(_plain, names) and compared[part] > 1 and own not in _plain(part)
+            if named or (f"{part}/" in found.others and any(f"{each}/" not in found.others for each in names)):
+                seen.setdefault(label, part)
+    return seen
 
 
 def _plain(name: str) -> str:

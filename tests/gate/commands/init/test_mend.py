@@ -336,6 +336,16 @@ def test_results_that_are_alike_but_for_the_owner_of_another_package_are_not_jud
     assert (made.benchmark.exclude, len(said)) == (["All/case=x/impl=arbovm"], 1)
 
 
+def test_what_is_compared_with_the_project_case_by_case_is_not_judged() -> None:
+    names = ["f32[0]/ryu", "f32[0]/std::fmt", "f32[e]/ryu", "f32[e]/std::fmt", "f32[e]/ryu_raw", "once/ryu", "once/all"]
+    cases = [{"benchmark": f"a/{name}", "metric": "time", "mean": 1.0, "decided": True} for name in names]
+    told = {"benchmarks": [{"benchmark": "a", "cases": cases}]}
+    made, said = comparable(found(["./b"], "criterion", name="ryu"), told)
+    # what is named beside the project once may be a case of its own
+    assert (made.benchmark.exclude, len(said)) == (["*std::fmt*"], 1)
+    assert comparable(found(["./b"], "criterion"), told)[1] == []
+
+
 def test_a_package_that_every_label_names_is_the_tool() -> None:
     names = (
         "pytest/b/test_a.py::test_spec",
