@@ -71,9 +71,12 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         found = found or _of_benchmarks(_configured(tree, ask, folder, ()))
     # what another option adds is worth it for benchmarks only
     best = next((each for each in tried if any(BENCH.search(one.name) for one in each.programs)), project)
+    if best is project and not project.programs and not _tests(project, ask):
+        best = tried[0]
     own = [each for each in best.programs if BENCH.search(each.name)]
     if found is None and best.options and ask.run("sh", "-c", _build(best, own)) is None:
-        rows.append(Row(", ".join(each.name for each in own), f"left out: it does not build ({reason(ask.output)})"))
+        named = ", ".join(each.name for each in own) or "tests"
+        rows.append(Row(named, f"left out: it does not build ({reason(ask.output)})"))
         best = project
     found = found or _of_program(tree, best, ask) or _of_tests(tree, best, ask)
     products = [each.path for each in project.programs] + [project.binary]

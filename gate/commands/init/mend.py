@@ -442,7 +442,7 @@ def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:
 
     That one names there the project, more than once, as nothing else would; or no owner of another package.
     """
-    every = [[part.rpartition("=")[2] for part in re.split("[/,]", each)] for each in labels]
+    every = [[part.rpartition("=")[2] for part in re.split("[/,_ ]", each)] for each in labels]
     places: dict[tuple[object, ...], set[str]] = {}
     for parts in every:
         for at, part in enumerate(parts):
@@ -482,11 +482,13 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     few = min(_FEW, max(1, total // 4))
     many = few if listed else _MANY
     held = _held(found, trial)
-    if not total or (total <= many and held >= _FEWEST and short >= total and not begun - {*listed}):
-        return None
-    lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
     lengths = {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
     told = {name: float(each[2]) / (1000 if each[3] else 1) for name, each in lengths.items() if each}
+    # few slow cases may take what would let the others be measured often
+    often = _OFTEN if len(told) == len(means) and _finds_little(trial) else 1
+    if not total or (total <= many and held >= _FEWEST * often and short >= total and not begun - {*listed}):
+        return None
+    lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
     wanted, why = None, "left out: the slowest, which take most of the time"
     if total <= many and not begun and short >= total:
         if len(told) == len(means):
@@ -495,7 +497,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
             rooms = [(room / _OFTEN, 3), (room, 3 if lean else 2)][0 if _finds_little(trial) else 1 :]
             each = (_quick(found, trial, means, told, room, total * part / 4) for room, part in rooms)
             wanted = next(filter(None, each), None)
-        if wanted is None and (lean or _enough(trial) <= 60 * _LONGEST):
+        if wanted is None and (lean or held >= _FEWEST or _enough(trial) <= 60 * _LONGEST):
             return None
     if wanted is None:
         why = "left out: its table names those that are measured"

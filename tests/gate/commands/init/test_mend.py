@@ -344,6 +344,11 @@ def test_what_is_compared_with_the_project_case_by_case_is_not_judged() -> None:
     # what is named beside the project once may be a case of its own
     assert (made.benchmark.exclude, len(said)) == (["*std::fmt*"], 1)
     assert comparable(found(["./b"], "criterion"), told)[1] == []
+    cases = [{**cases[0], "benchmark": f"a/{of}_{n}"} for of in ("get_hashmap", "get_indexmap", "sort") for n in (1, 2)]
+    made, said = comparable(
+        found(["./b"], "criterion", name="indexmap"), {"benchmarks": [{"benchmark": "a", "cases": cases}]}
+    )
+    assert made.benchmark.exclude == ["*hashmap*"]
 
 
 def test_a_package_that_every_label_names_is_the_tool() -> None:
