@@ -212,6 +212,15 @@ CMAKE = {
     ),
     "fuzz": Case(listed(APP + "add_executable(app_fuzz main.c)\n"), "['./build/app']", rows=("program app_fuzz",)),
     "tests": Case(listed("enable_testing()\n" + APP + "add_test(NAME t COMMAND app)\n", WANTING), "cd build && ctest"),
+    # where nothing else can be measured, the tests behind an option
+    "tests-option": Case(
+        listed(
+            'add_library(x main.c)\noption(X_BUILD_TESTS "" OFF)\nif(X_BUILD_TESTS)\nenable_testing()\n'
+            "add_executable(test_a main.c)\nadd_test(NAME t COMMAND test_a)\nendif()\n"
+        ),
+        "cd build && ctest",
+        "-DX_BUILD_TESTS=ON",
+    ),
     "arguments": Case(listed(APP, WANTING), None),
     "optional": Case(
         listed("add_executable(app app.c)\nadd_executable(bench main.c)\n", OPTIONAL, **{"app.c": MAIN}),

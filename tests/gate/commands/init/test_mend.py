@@ -326,6 +326,21 @@ def test_a_few_slow_cases_are_left_out_before_a_budget_grows(instrument: str, op
         assert not made or made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
 
 
+@pytest.mark.parametrize(("finds", "chosen"), [(0.05, None), (0.5, (9, 10)), (None, (9, 10))])
+def test_a_few_slow_cases_are_left_out_where_a_plan_that_fits_finds_little(
+    finds: float | None, chosen: tuple[int, int] | None
+) -> None:
+    means = {f"Benchmark{n}": 2.0 if n < 1 else 1e-6 for n in range(10)}
+    cases = [{"benchmark": f"a/{n}", "metric": "time", "mean": each, "decided": True} for n, each in means.items()]
+    told = {
+        "benchmarks": [{"benchmark": "a", "instrument": "go", "cases": cases}],
+        "cost": {"once": 5.0, "builds": 4.0, "executions": 20.0, "least": False},
+        "plans": {"fit": {"builds": 5, "finds": finds}, "leaner": {"builds": 5}},
+    }
+    made = representatives(found(["./b", "-test.benchtime=20ms"], "go"), told)
+    assert (made[1:] if made else None) == chosen
+
+
 def test_results_that_are_alike_but_for_the_owner_of_another_package_are_not_judged() -> None:
     others = ("levenshtein", "arbovm/", "google/")
     names = ["All/case=x/impl=agniva", "All/case=x/impl=arbovm", "Simple/google", "arbovm/y"]
