@@ -1,16 +1,18 @@
-"""The tool pytest-benchmark: the tests of one pytest call that use its fixture."""
+"""The tool pytest-benchmark: the tests of one pytest call that use its fixture, or have its mark."""
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from gate.formats import pytest_benchmark
 from harness.instruments.declaration import built_in
-from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.suite import Call, SuiteInstrument, with_modules
 from harness.process.execute import ProcessEnd
 
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
 _ROUND = "0.01"
+_PLUGIN = Path(__file__).parent / "pytest_marked.py"
 _COUNTS = re.compile(r"\b(\d+) (failed|errors?)\b")
 
 
@@ -19,8 +21,8 @@ class PytestBenchmark(SuiteInstrument):
 
     tool = pytest_benchmark
     nothing = (
-        "pytest-benchmark wrote nothing: no test that ran uses its fixture, or the options that are added at the end "
-        "of the command do not reach pytest"
+        "pytest-benchmark wrote nothing: no test that ran uses its fixture or has its mark, or the options that are "
+        "added at the end of the command do not reach pytest"
     )
 
     def options(self, call: Call) -> tuple[str, ...]:
@@ -43,9 +45,11 @@ class PytestBenchmark(SuiteInstrument):
             *(() if own else (f"{_MIN_TIME}={_ROUND}",)),
         )
 
-    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the base class
-        """Return a width that does not cut what a test failed with, as pytest would at 80 columns."""
-        return {"COLUMNS": "200"}
+    def environment(self, call: Call) -> dict[str, str]:
+        """Have tests measured that are only marked; a failure is not cut, as pytest would at 80 columns."""
+        plugins = ",".join(filter(None, (call.variables.get("PYTEST_PLUGINS"), "perfgate_pytest")))
+        modules = with_modules(call.output.parent, call.variables, (_PLUGIN, "perfgate_pytest"))
+        return {"COLUMNS": "200", "PYTEST_PLUGINS": plugins, **modules}
 
     def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
         """Return the expression for the functions that globs name; none where it cannot say that much."""

@@ -74,9 +74,8 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if best is project and not project.programs and not _tests(project, ask):
         best = tried[0]
     own = [each for each in best.programs if BENCH.search(each.name)]
-    if found is None and best.options and ask.run("sh", "-c", _build(best, own)) is None:
-        named = ", ".join(each.name for each in own) or "tests"
-        rows.append(Row(named, f"left out: it does not build ({reason(ask.output)})"))
+    if found is None and best.options and own and ask.run("sh", "-c", _build(best, own)) is None:
+        rows.append(Row(", ".join(each.name for each in own), f"left out: it does not build ({reason(ask.output)})"))
         best = project
     found = found or _of_program(tree, best, ask) or _of_tests(tree, best, ask)
     products = [each.path for each in project.programs] + [project.binary]

@@ -431,10 +431,12 @@ def by_cpu_time(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str
 
 
 def _other(own: str, others: Sequence[str], label: str) -> str | None:
-    """Return what names another package in the label of a case, if that does not name the project, too."""
+    """Return what names another package in the label of a case, if nothing else there names the project."""
     patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, others) if len(name) > 3)
-    texts = (match[0] for pattern in patterns if (match := re.search(pattern, label, re.IGNORECASE)))
-    return None if _plain(own) in _plain(label) else next(texts, None)
+    for match in (found for each in patterns if (found := re.search(each, label, re.IGNORECASE))):
+        if _plain(own) not in _plain(label[: match.start()]) + " " + _plain(label[match.end() :]):
+            return match[0]
+    return None
 
 
 def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:

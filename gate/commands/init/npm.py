@@ -41,7 +41,7 @@ _DIRECT = re.compile(r"node(?:\s+[\w@./=:-]+)+")
 """A script that needs neither a shell nor what is installed in node_modules/.bin."""
 _FOLDERS = ("bench", "benches", "benchmark", "benchmarks", "perf")
 _ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
-_BENCH = re.compile(r"bench(?:mark)?s?[-_.]")
+_BENCH = re.compile(r"^bench(?:mark)?s?[-_.]|[-_.]bench(?:mark)?s?\.\w+$")
 _JAVASCRIPT = (".js", ".mjs", ".cjs")
 _VITEST_FILE = re.compile(r"\.bench(?:mark)?\.[cm]?[jt]sx?$")
 """What vitest looks for by itself."""
@@ -370,7 +370,7 @@ def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
         own = f"{folder}/package.json" in tree.names
         usual = [str(PurePosixPath(folder, stem + suffix)) for stem in _ENTRIES for suffix in _JAVASCRIPT]
         inside = [
-            p for p in tree.ending(*_JAVASCRIPT) if folder_of(p) == folder and _BENCH.match(PurePosixPath(p).name)
+            p for p in tree.ending(*_JAVASCRIPT) if folder_of(p) == folder and _BENCH.search(PurePosixPath(p).name)
         ]
         for path in dict.fromkeys([*usual, *inside]):
             text = tree.text(path) if path in tree.names else ""

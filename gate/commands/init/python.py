@@ -23,8 +23,7 @@ _COMPILED = re.compile(
 )
 _NO_PACKAGES = {"tests", "test", "benchmarks", "benchmark", "bench", "docs", "doc", "examples", "scripts", "tools"}
 _FIXTURE = re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b", re.MULTILINE)
-_MARK = re.compile(r"pytest\.mark\.benchmark\b")
-_ONLY_MARKED = "left out: only pytest-codspeed measures what is only marked"
+_MARK = re.compile(r"pytest\.mark\.(?:codspeed_)?benchmark\b")
 _RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
 _PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
 _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
@@ -51,13 +50,10 @@ print(json.dumps({**found, "python": str(sys.version_info[1])}))
 _PLUGIN = """\
 import json
 def pytest_collection_finish(session):
-    found = {"uses": [], "marked": []}
-    for item in session.items:
-        kind = "uses" if "benchmark" in getattr(item, "fixturenames", ()) else None
-        kind = kind or ("marked" if item.get_closest_marker("benchmark") else None)
-        if kind:
-            found[kind].append(item.nodeid)
-    print("\\nPERFGATE" + json.dumps(found))
+    def uses(item):
+        marks = map(item.get_closest_marker, ("benchmark", "codspeed_benchmark"))
+        return any(marks) or "benchmark" in getattr(item, "fixturenames", ())
+    print("\\nPERFGATE" + json.dumps({"uses": [item.nodeid for item in session.items if uses(item)]}))
 def pytest_collectreport(report):
     if report.failed:
         print("\\nPERFGATE" + json.dumps({"failed": [report.nodeid, str(report.longrepr)[-300:]]}))
@@ -217,8 +213,7 @@ def package(tree: Tree) -> str | None:
 def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     """Find tests that use the benchmark fixture, as pytest collects them; None without them."""
     every = [p for p in tree.ending(".py") if PurePosixPath(p).name != "conftest.py"]
-    marked = [p for p in every if _MARK.search(tree.text(p))]
-    files = [p for p in every if p in marked or _FIXTURE.search(tree.text(p))]
+    files = [p for p in every if _MARK.search(tree.text(p)) or _FIXTURE.search(tree.text(p))]
     # a fixture of the project's own may have that name
     if not files or tree.mentions(r"^def benchmark\(", ".py"):
         return None
@@ -230,11 +225,8 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
     hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))
     cases = 2 * len(files)
-    if own.setup is not None:
-        # pytest cannot be asked before its plugin is there
-        left = [path for path in marked if not _FIXTURE.search(tree.text(path))]
-        files, rows = [path for path in files if path not in left], [Row(path, _ONLY_MARKED) for path in left]
-    else:
+    # it cannot be asked before its plugin is there
+    if own.setup is None:
         ask.write("perfgate_ask.py", _PLUGIN)
         run = f"./{own.executable}" if tree.environment else own.executable
         options = "-m pytest --collect-only -q -p no:cacheprovider -p perfgate_ask -o addopts="
@@ -253,9 +245,6 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
             missing = re.search(r"No module named '([\w.]+)'", why)
             became = f"it needs {missing[1]}" if missing else "pytest cannot collect it"
             rows.append(Row(path_, f"left out: {became}"))
-        if collected and collected["marked"]:
-            what = f"{len(collected['marked'])} marked tests"
-            rows.append(Row(what, _ONLY_MARKED))
     if not files:
         return None
     plan, length = suite_plan(cases, 0.5)

@@ -141,7 +141,14 @@ def test_nothing_was_written(tool: SuiteInstrument, command: str, empty: bool, w
         output.touch()
     with pytest.raises(OutputError, match=why):
         tool.read(call(command, scratch=tmp_path))
-    own = {Asv: {"PYTHONPATH": str(tmp_path / "perfgate-perfgate_asv")}, PytestBenchmark: {"COLUMNS": "200"}}
+    own = {
+        Asv: {"PYTHONPATH": str(tmp_path / "perfgate-perfgate_asv")},
+        PytestBenchmark: {
+            "PYTHONPATH": str(tmp_path / "perfgate-perfgate_pytest"),
+            "PYTEST_PLUGINS": "perfgate_pytest",
+            "COLUMNS": "200",
+        },
+    }
     assert tool.environment(call(command, scratch=tmp_path)) == own.get(type(tool), {})
 
 

@@ -62,6 +62,36 @@ def test_other_clocks_are_named_and_failures_counted(context: Context) -> None:
     assert "assert 0" in failed.stderr
 
 
+MARKED = """\
+import time, unittest, pytest
+@pytest.fixture
+def given(): return 0.02
+@pytest.mark.benchmark
+def test_a(given): time.sleep(given)
+@pytest.mark.benchmark(group="x")
+class TestC:
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_b(self, n): time.sleep(n * 0.01)
+    def test_own(self, benchmark): benchmark(len, "")
+def test_no_benchmark(): assert 0
+class TestOld(unittest.TestCase):
+    @pytest.mark.benchmark
+    def test_old(self): pass
+"""
+
+
+@pytest.mark.endtoend
+def test_a_test_that_is_only_marked_is_measured_as_a_whole(context: Context) -> None:
+    found = of_pytest(context, MARKED)
+    assert isinstance(found, Collected), found
+    lengths = {name.removeprefix("test_b.py::"): each["time"].values for name, each in found.benchmarks.items()}
+    assert [*lengths] == ["test_a", "TestC::test_b[1]", "TestC::test_b[2]", "TestC::test_own"]
+    assert [len(each) for each in lengths.values()] == [2] * 4
+    assert [min(each) >= least for each, least in zip(lengths.values(), (0.02, 0.01, 0.02, 0), strict=True)] == [
+        True
+    ] * 4
+
+
 DISCOVERY = """\
 import time, timeit
 class Case:

@@ -389,6 +389,9 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
         "1 result of other packages: easyjson small",
         "1 result of 0, too little for what measures it: empty",
     ]
+    # whose own name may stand in theirs
+    within = replace(suite_, name="json", others=("easyjson",))
+    assert comparable(within, told)[0].benchmark.exclude == ["easyjson small", "empty"]
     # by what they have in common, where nothing else has it
     several = replace(suite_, name="mine", others=("go-json-parser-x", "easy-json"))
     assert comparable(several, told)[0].benchmark.exclude == ["*easyjson*", "empty"]
