@@ -241,16 +241,16 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
 
 
 def _position(
-    found: Estimated, p: float | None, p_improvement: float | None, nominal: Limits, alpha: float, plain: float
+    found: Estimated, p: float | None, p_improvement: float | None, nominal: Limits, nominal_alpha: float, alpha: float
 ) -> Position:
     subject, reduced = found.subject, found.reduced
     if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
         # numbers: what is not beyond is within, the threshold itself included
         value, edge = found.ratio.y / found.ratio.x, 1 + subject.threshold
         outside = beyond(value, edge, "above") or beyond(value, 1 / edge, "below")
-        found_below = subject.floor is not None and abs(found.ratio.y - found.ratio.x) <= subject.floor
+        below_floor = subject.floor is not None and abs(found.ratio.y - found.ratio.x) <= subject.floor
         return Position(
-            not_worse=p > 0, not_better=p_improvement > 0, within_floor=outside and found_below, promising=False
+            not_worse=p > 0, not_better=p_improvement > 0, within_floor=outside and below_floor, promising=False
         )
     if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
         return Position(not_worse=True, not_better=True, within_floor=False, promising=False)
@@ -265,7 +265,7 @@ def _position(
     not_worse, not_better = (below, above) if subject.lower else (above, below)
     within_floor = False
     if subject.floor is not None:
-        difference = found.ratio.difference_limits(alpha)
+        difference = found.ratio.difference_limits(nominal_alpha)
         if difference.low is not None and difference.high is not None:
             up, down = difference.high < subject.floor, difference.low > -subject.floor
             # a change must be beyond threshold and floor to be worth failing for: below the floor it is not worse
@@ -273,7 +273,7 @@ def _position(
             within_floor = up and down and not (below and above)
             not_better = not_better or within_floor
     # one-sided, at the plain level: what a look asks for so early would let every improvement be given up
-    promising = in_sight(found, 2 * plain, improvement=True)
+    promising = in_sight(found, 2 * alpha, improvement=True)
     return Position(not_worse, not_better, within_floor, promising)
 
 

@@ -127,14 +127,13 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     shared = [j.subject for j in walked if not j.estimated.exact]
     run = evidence.run
     answers = answers_of(walked, design, len(shared), steady=run is not None and run.creep is not None)
-    itself, judged = [finding for finding, _ in answers], [each for _, each in answers]
-    crept = crept_of(itself, run, policy)
-    itself, creep = crept or (itself, None)
+    found, judged = [finding for finding, _ in answers], [each for _, each in answers]
+    found, creep = crept_of(found, run, policy) or (found, None)
     controls = controls_of([each.subject for each in judged], design)
-    itself = [msgspec.structs.replace(each, control=own) for each, own in zip(itself, controls, strict=True)]
+    found = [msgspec.structs.replace(each, control=own) for each, own in zip(found, controls, strict=True)]
     why = reasons.nothing_to_compare(evidence)
-    # of head against itself, which show its noise and judge nothing
-    findings = itself if why is None else []
+    # where there is nothing to compare, head was measured against itself: that shows its noise and judges nothing
+    findings = found if why is None else []
     identical = identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
     stopped = stopped_by(evidence, judged, fewest_rounds(policy.config))
@@ -151,7 +150,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         verdict=verdict,
         # a finding that is shown not to be worse never fails, even where inconclusive ones do
         exit_code=_EXITS[verdict] if verdict != "inconclusive" or fails else Exit.PASS,
-        summary=reasons.without_base(why, itself, len(new))
+        summary=reasons.without_base(why, found, len(new))
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
@@ -259,28 +258,28 @@ def _chosen(views: Sequence[_Answer], *, steady: bool) -> _Answer:
 def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     ruled = verdict_of(judged, limit, design)
-    verdict, by_floor = ruled.change, ruled.hidden
+    change, by_floor = ruled.change, ruled.hidden
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
-    plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
+    plain = change == "no-sign" or (change == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
     # "unchanged" is decided at the level of its look, without the family
     shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
-    alpha = decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
+    alpha = decided_alpha(judged, shared.get(change, judged.regression.alpha), design)
     decided = limits_of(found, alpha)
     broken = limit is not None and limit.state == "broken"
-    called = not found.hold and judged.p is not None
-    more = more_builds(judged, design) if verdict == "inconclusive" else None
-    called_either = verdict in ("regression", "improvement")
+    may_call = not found.hold and judged.p is not None
+    more = more_builds(judged, design) if change == "inconclusive" else None
+    is_called = change in ("regression", "improvement")
     # `ratio` has one confidence for all findings, whatever their look
     shown: Literal["ratio", "decided_at"] | None = "ratio"
     if found.exact or found.reduced.trouble:
         shown = None
-    elif called_either or (verdict == "unchanged" and alpha < design.alpha):
+    elif is_called or (change == "unchanged" and alpha < design.alpha):
         shown = "decided_at"
     early = judged.settled and judged.look + 1 < len(design.looks)
     proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
     facts = reasons.ReasonFacts(
-        verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
+        verdict=change, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
         comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
         unseen=None if ruled.has_sign else ruled.size,
@@ -298,13 +297,13 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         ),
         shown=shown,
         threshold=subject.threshold, floor=subject.floor, p=judged.p,
-        p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
-        p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
+        p_adjusted=judged.regression.p_adjusted if may_call else None, p_improvement=judged.p_improvement,
+        p_improvement_adjusted=judged.improvement.p_adjusted if may_call else None,
         verdict=ruled.verdict, accepted=ruled.accepted,
-        reason=reasons.finding(facts), warnings=warnings_of(judged, verdict, design),
+        reason=reasons.finding(facts), warnings=warnings_of(judged, change, design),
         not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
         stopped=None if not early else "futility" if judged.futile and not proved else "settled",
-        detectable=None if called_either else detectable(found, design) if ruled.size is None else ruled.size,
+        detectable=None if is_called else detectable(found, design) if ruled.size is None else ruled.size,
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
         top=subject.top,
     )  # fmt: skip

@@ -87,7 +87,7 @@ class Items(msgspec.Struct, frozen=True):
 class Statement(msgspec.Struct, frozen=True):
     """A sentence by itself, the verdict of a document."""
 
-    kind: ClassVar[str] = "said"
+    kind: ClassVar[str] = "statement"
     text: str
     tone: Tone = ""
     is_loud: bool = False
@@ -145,8 +145,9 @@ class Result(msgspec.Struct, frozen=True):
     by: str
     """What it is by, or would have shown, behind the word: ", catches 4.1%"."""
     not_worse: str
-    """What an open verdict says nevertheless: "not slower"; and what it leaves open: "may be a regression"."""
+    """What an open verdict says nevertheless: "not slower"."""
     may_regress: str
+    """What it leaves open: "may be a regression"."""
     change: str
     interval: str
     threshold: str
@@ -163,7 +164,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """The results of a report, each with its interval against its threshold; empty texts are not the same for all."""
+    """The results of a report, each with its interval against its threshold; a text is empty where rows differ."""
 
     kind: ClassVar[str] = "results"
     rows: list[Result]

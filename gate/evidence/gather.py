@@ -120,18 +120,19 @@ def _gathered(
     records = [r for r in records if id(r.record) not in dropped]
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
-    rounds = rounds_of(whole, parts, run, measured, planned := looks_of(run, whole, measured))
+    planned = looks_of(run, whole, measured)
+    rounds = rounds_of(whole, parts, run, measured, planned)
     looks = with_end(planned, rounds.done, whole)
     records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
-    same = alike(everything, config) if separate and not one else None
-    if same and any(fact.base != fact.head for fact in differing(records)):
+    copied = alike(everything, config) if separate and not one else None
+    if copied and any(fact.base != fact.head for fact in differing(records)):
         # they are not one measurement where they know of another machine
-        same = None
+        copied = None
     known, absent = without_absent(_of(everything, Failure), executions)
-    failures = _failures(known, executions, config, measured, one=one or same == "same")
+    failures = _failures(known, executions, config, measured, one=one or copied == "same")
     proofs = [] if one else identical(records, run)
     lone, missing = presence(executions, failures, run, select, begun=begun, identical=proofs, absent=absent)
     # result files of one side alone have nothing that the other lacks
@@ -142,12 +143,12 @@ def _gathered(
     base, head = ({e.benchmark for e in executions if e.side == side} for side in SIDES)
     judged = [e for e in executions if e.benchmark in base & head and not failed(e.benchmark, e.factors, e.suite)]
     bound = bound_factors(measured)
-    pairs = _pairs(judged, config, run, turns, bound)
-    cases = [case for case in pairs.cases if case.exact or same != "same"]
+    sampled = _sampled(judged, config, run, turns, bound)
+    cases = [case for case in sampled.cases if case.exact or copied != "same"]
     made = of_builds(builds, config, measured or config) if judged or proofs else []
     # beside what benchmarks say: alone they are no measuring
     of_made = [each for each in made if _wanted(each.benchmark, select)]
-    by_build = _pairs(of_made, decided_by_name(config), run, (), bound)
+    by_build = _sampled(of_made, decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     # what files of head alone hold figures of, without the values behind them
@@ -159,8 +160,8 @@ def _gathered(
     return Evidence(
         run=run,
         cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
-        failures=[*failures, *pairs.failures, *by_build.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*lone, *pairs.new, *by_build.new, *figures],
+        failures=[*failures, *sampled.failures, *by_build.failures, *([one_measurement()] if copied == "same" else ())],
+        new=[*lone, *sampled.new, *by_build.new, *figures],
         rounds=rounds,
         looks=looks,
         layouts=layouts_of(measured if says(run, "build") else None, builds),
@@ -168,7 +169,7 @@ def _gathered(
         slowest_round=slowest_round(records),
         pace=pace_of([located.record for located in records]) if len({each.path for each in records}) == 1 else None,
         builds=builds,
-        identical=[same for same in proofs if same.benchmark not in named],
+        identical=[proof for proof in proofs if proof.benchmark not in named],
         turns=turns,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
@@ -177,8 +178,8 @@ def _gathered(
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
             *part_warnings(whole, parts, run, measured, config), *sameness_warnings(run),
             *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
-            *case_warnings(cases, config), *pairs.warnings,
-            *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
+            *case_warnings(cases, config), *sampled.warnings,
+            *_of_machines(records, copied, separate=separate and bool(cases), timed=timed),
         ],
     )  # fmt: skip
 
@@ -267,30 +268,30 @@ def _without_values(e: Execution, config: Config) -> list[Failure]:
     ]  # fmt: skip
 
 
-class _Pairs(msgspec.Struct, frozen=True):
+class _Sampled(msgspec.Struct, frozen=True):
     cases: list[Case]
     failures: list[Failure]
     new: list[str]
     warnings: list[AnyWarning]
 
 
-def _pairs(
-    executions: Sequence[Execution], config: Config, run: Run | None, short: Sequence[Turn],
+def _sampled(
+    executions: Sequence[Execution], config: Config, run: Run | None, turns: Sequence[Turn],
     bound: frozenset[str],
-) -> _Pairs:  # fmt: skip
+) -> _Sampled:  # fmt: skip
     """Make the samples of both sides; bound: factors of which a session has some settings by design.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
     base lacks is new.
     """
-    turns = run is not None and run.turns
+    by_turns = run is not None and run.turns
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
         factors = canonical(e.factors)
         for metric, measured in e.metrics.items():
             if measured.values:
                 sides[CaseId(e.benchmark, metric, factors)][e.side].append(e)
-    found = _Pairs([], [], [], [])
+    found = _Sampled([], [], [], [])
     # those that measured anything of each benchmark, by the settings bound to sessions and by side
     sessions: _Sessions = defaultdict(set)
     for e in executions:
@@ -305,7 +306,7 @@ def _pairs(
         better = better_of(config, benchmark, metric) or next(filter(None, told), None)
         lacking = _lacking(case, by_side, sessions, bound)
         # where a view lacks, what it is a view of is decided alone
-        sharp = turns and not lacking and _is_sharp(metric, by_side)
+        sharp = by_turns and not lacking and _is_sharp(metric, by_side)
         shown = by_side["base"][0].metrics[metric]
         decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
         unlike = _unlike(benchmark, metric, by_side, config)
@@ -323,9 +324,9 @@ def _pairs(
                 if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s")
             )
             # what others measured was not asked for any number of iterations
-            own = (turn.iterations for turn in short if turn.benchmark in (benchmark, by_side["base"][0].suite))
+            own = (turn.iterations for turn in turns if turn.benchmark in (benchmark, by_side["base"][0].suite))
             asked = 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
-            made = _case(benchmark, metric, by_side, config, asked, better, decided=decided, turns=turns)
+            made = _case(benchmark, metric, by_side, config, asked, better, decided=decided, turns=by_turns)
             found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:
             of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, get_args
 
 import msgspec
 
@@ -33,7 +33,8 @@ MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
 DEFAULT_FOLDER = ".perfgate"
 _GZIP = b"\x1f\x8b"
-_BEGINS = re.compile(rb'\{"type": ?"(?:run|build|execution|failure|look|host|same|profile|unprofiled|summary)"')
+_TYPES = "|".join(str(each.__struct_config__.tag) for each in get_args(Record))
+_BEGINS = re.compile(rf'\{{"type": ?"(?:{_TYPES})"'.encode())
 _LONG = 1 << 20
 """Bytes of a line whose values are kept compactly."""
 _DECODER = msgspec.json.Decoder(Record)

@@ -15,7 +15,7 @@ from typing import Literal, TextIO
 from gate.model import UserError
 from gate.removal import remove_tree
 
-SUMMARY_LIMIT = 1_000_000
+STEP_SUMMARY_LIMIT = 1_000_000
 """Bytes a step's summary may have in all; the runner drops the whole of one beyond 1 MiB."""
 
 Level = Literal["error", "warning", "notice"]
@@ -71,7 +71,7 @@ def append_summary(file: Path, text: str) -> bool:
     except OSError:
         present = 0
     body = text if text.endswith("\n") else f"{text}\n"
-    if present + len(body.encode("utf-8", "backslashreplace")) > SUMMARY_LIMIT:
+    if present + len(body.encode("utf-8", "backslashreplace")) > STEP_SUMMARY_LIMIT:
         return False
     _append(file, body)
     return True

@@ -1,4 +1,4 @@
-"""The nouns of perfgate: frozen types without behaviour and without I/O.
+"""The nouns of perfgate: frozen types with the sentences that are told of them, without I/O.
 
 From the lines of measurements.jsonl (what passes from harness to gate) to the Report whose fields are the keys of
 report.json. A module is imported with the first of its nouns: the command line needs next to none.

@@ -1,4 +1,4 @@
-"""Report -> text | markdown | json | html; one small module a format, and none of them compares numbers or decides."""
+"""Report -> text, Markdown, HTML, JSON, JUnit, CSV; a module each, and none of them compares numbers or decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One finding as the page shows it: its row on the axis that all share, its pictures, and its numbers."""
+"""Findings as the page shows them: the axis that their bars share, and a card of each with its pictures and numbers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def cards(
             figures, missing = _drawn(finding, case, curves.get(key), f"case-{number}")
             shown = Figures(figures, of=row.name) if figures else Statement(missing)
             if figures:
-                used += "Pictures of values show all." if used else ""
+                used += " Pictures of values show all." if used else ""
                 means = [_means(own, finding) for own in (case.base, case.head)] if case is not None else []
                 drawn[key] = (row.id, row.name, row.quantity)
         told = [
@@ -110,6 +110,7 @@ def cards(
 _LEAST_WIDTH = 200
 """Pixels that the column of bars has at least."""
 _LETTERS, _GAP = 13, 12
+"""Of a label under the axis: the size of its letters, and what it keeps free around it, in pixels."""
 
 
 def ticks(findings: Sequence[Finding], on: bars.Ends) -> tuple[tuple[float, str], ...]:
@@ -216,7 +217,7 @@ def _used(case: Case, finding: Finding) -> str:
     over = f"{parts[0]} of each" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
     look = finding.decided_at
     when = f", those up to interim check {look.look} of {look.looks}" if look.looks > 1 else ""
-    return f"Decided over {over}{when}. "
+    return f"Decided over {over}{when}."
 
 
 def _means(sample: Sample, finding: Finding) -> str:

@@ -138,7 +138,7 @@ def other_views(findings: Sequence[Finding], names: Names) -> Table:
     for f in findings:
         for view in f.beside:
             like = numbers.larger(view)
-            verdict = numbers.verdict_of(view) + views.broken_limit(view)
+            verdict = numbers.verdict_words(view) + views.broken_limit(view)
             texts = [names.label(f), views.called(view, f), numbers.change_in(view, view.ratio), verdict]
             texts += [numbers.value(own, view.unit, like) for own in (view.base, view.head)]
             rows.append(Row([*map(Cell, texts), Cell(views.clause(f))]))

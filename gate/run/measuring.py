@@ -260,7 +260,7 @@ class Measuring:
                 strictly(job, append) if self._options.strict else append, records=records, after_round=after_round,
                 progress=progress, unproved=_unproved(job), turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
-                begun=begun,
+                began_at=begun,
             )  # fmt: skip
             loop.fail(base.failures)
             measured = loop.run(cut)

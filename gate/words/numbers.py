@@ -146,7 +146,7 @@ def word(finding: Finding | Identical) -> str:
     )
 
 
-def verdict_of(finding: Finding) -> str:
+def verdict_words(finding: Finding) -> str:
     """Write the verdict of a row: "regression", "ok, catches 4.1%", "too noisy, catches 42%", "same (within 3%)"."""
     return f"{word(finding)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
 

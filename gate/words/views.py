@@ -100,7 +100,7 @@ def others(finding: Finding) -> list[str]:
     """Say what the views that did not decide show: "wall time: +5.8% (-8.1% to +22%), inconclusive"."""
     return [
         f"{called(each, finding)}: {numbers.in_points(each, numbers.change(each.ratio))} "
-        f"({numbers.in_points(each, numbers.interval(each.ratio))}), {numbers.verdict_of(each)}{broken_limit(each)}"
+        f"({numbers.in_points(each, numbers.interval(each.ratio))}), {numbers.verdict_words(each)}{broken_limit(each)}"
         for each in finding.beside
     ]
 

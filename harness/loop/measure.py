@@ -55,15 +55,15 @@ class Loop:
     files changed is as one that could not be built. A round other than the first does not begin when the slowest so far
     does not fit what is left of the budget; the first, which may have built more, counts for the second only. In the
     rounds of a designed experiment a failed execution ends its benchmark at that treatment, a failed build all
-    treatments that need it, and that is asked before each replicate but the first that is begun or completed. Whatever
-    goes on when the budget ends is ended and not recorded.
+    treatments that need it, and whether it fits is asked before each replicate but the first that is begun or
+    completed. Whatever goes on when the budget ends is ended and not recorded.
     """
 
     def __init__(
         self, rounds: Sequence[Round], benchmarks: Mapping[Side, Mapping[str, Benchmark]], builder: TreeBuilder,
         executions: Executions, append: Append, *, turns: Turns, lengths: Lengths, progress: events.Progress,
         records: Sequence[Record] = (), after_round: AfterRound | None = None, unproved: UnprovedKind | None = "off",
-        begun: int | None = None,
+        began_at: int | None = None,
     ) -> None:  # fmt: skip
         """Begin.
 
@@ -78,7 +78,7 @@ class Loop:
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             turns: makes what goes start by start.
             lengths: how many values an execution of anything else has, which also lays out the rounds.
-            begun: when something of the project ran first, in nanoseconds; None: nothing did.
+            began_at: when something of the project ran first, in nanoseconds; None: nothing did.
         """
         self._rounds = lengths.rounds(rounds, records)
         self._benchmarks = benchmarks
@@ -95,8 +95,8 @@ class Loop:
         self._ledger = Ledger(records, executions.conditions.session, suites, design=self._design)
         self._step: BuildStep | ExecutionStep | None = None
         self._executed = False
-        self._begun = False
-        """Whether a part of a round was made, since the run was resumed."""
+        self._has_built = False
+        """Whether both sides were built and something was measured of them, since the run was started or resumed."""
         self._late: BuildStep | None = None
         """The first build in which the budget ended, which went on beyond it."""
         self._last: BuildStep | None = None
@@ -105,9 +105,9 @@ class Loop:
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
         self._off = unproved
-        begun = begun or time.time_ns()
-        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
-        self._outside = Outside(executions, builder, benchmarks, begun)
+        began_at = began_at or time.time_ns()
+        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=began_at)
+        self._outside = Outside(executions, builder, benchmarks, began_at)
         if not self._design:
             self._budget.resume(self._ledger.seconds)
 
@@ -127,7 +127,7 @@ class Loop:
             return self._measured(0, "budget", cut)
         for number in range(len(self._rounds)):
             try:
-                stop = self._round(number, self._rounds[number])
+                stop = self._round(number)
             except BudgetEndedError as error:
                 step, compared = self._step, self._executions.compared
                 if self._late is not None and isinstance(step, ExecutionStep):
@@ -149,13 +149,14 @@ class Loop:
         self._settle_proofs()
         replicates = sum(each.replicates for each in self._rounds) if self._design else 0
         return MeasuredRounds(
-            rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._begun,
+            rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._has_built,
         )  # fmt: skip
 
-    def _round(self, number: int, each: Round) -> Stop | None:
-        built = False
+    def _round(self, number: int) -> Stop | None:
+        """Make a round part by part; its first part may change how long the executions of the others are."""
+        built, planned = False, self._rounds[number]
         try:
-            for part in self._all_parts(number, each):
+            for part in self._all_parts(number, planned):
                 stop = self._reason_to_stop(number, part)
                 if stop is not None:
                     return stop
@@ -167,22 +168,22 @@ class Loop:
                         self._examine(part)
                     # only the first builds and the proofs may need more, and nothing is measured in that time
                     self._budget.allow(0.0)
-                    if not self._begun:
+                    if not self._has_built:
                         with self._budget.timed("outside"):
-                            sound = self._look_outside(each, part, started)
+                            sound = self._look_outside(planned, part, started)
                         if not sound:
                             return "build-failure"
-                    built = self._begun = True
+                    built = self._has_built = True
+                    # what would meet the other side's build fails before either of its sides is measured
                     for step in self._firsts(part):
-                        # neither side is to be measured where one is another's
                         if not self._ledger.is_failed(step):
-                            self._is_foreign(step)
+                            self._failed_as_foreign(step)
                     self._execute_all(self._shortened(part) if number == 0 else part)
-                self._replicates += bool(each.replicates)
+                self._replicates += bool(planned.replicates)
         finally:
             self._executions.end_round()
             # after an interruption too: --resume goes on with what is recorded of the round
-            sound = self._is_sound(each.build)
+            sound = self._is_sound(planned.build)
         return None if sound or self._design else "build-failure"
 
     def _alike(self, number: int) -> Sequence[Round]:
@@ -222,7 +223,7 @@ class Loop:
         for part in range(len(each.first)):
             yield self._rounds[0].executions[: self._rounds[0].first[part]]
             self._rounds = self._lengths.counted(self._ledger.records)
-            if self._begun and self._ledger.pending(self._rounds[0].executions):
+            if self._has_built and self._ledger.pending(self._rounds[0].executions):
                 self._progress(events.LaidOut(executions=len(self._rounds[0].executions)))
         yield self._rounds[number].executions
 
@@ -252,10 +253,10 @@ class Loop:
             return None
         build, execution = part[0].build, part[0].execution
         # the first part of a round begins with its builds
-        begun = ledger.begun(build, execution or None)
+        recorded = ledger.begun(build, execution or None)
         # an experiment that goes on has a new budget, so that one too small for a replicate still comes further
-        first = not self._begun if self._design else number == 0 and execution == 0
-        return None if first or begun or ledger.fits(self._budget.left, builds=execution == 0) else "budget"
+        first = not self._has_built if self._design else number == 0 and execution == 0
+        return None if first or recorded or ledger.fits(self._budget.left, builds=execution == 0) else "budget"
 
     def _build_all(self, each: Round) -> bool:
         """Build what a round needs; tell whether measuring goes on."""
@@ -363,7 +364,7 @@ class Loop:
             firsts.setdefault((step.benchmark, tree_of(step)), step)
         return list(firsts.values())
 
-    def _is_foreign(self, step: ExecutionStep) -> bool:
+    def _failed_as_foreign(self, step: ExecutionStep) -> bool:
         """Fail a benchmark that would meet what another side's build has left; return whether it would."""
         failure = self._outside.differs(step)
         if failure is not None:
@@ -389,7 +390,7 @@ class Loop:
                 if all((side, first.benchmark, canonical(first.factors)) in self._empty for side in sides):
                     break
                 each_side = {each.side: each for each in left}.values()
-                if self._ledger.is_out(first) or any(map(self._is_foreign, each_side)):
+                if self._ledger.is_out(first) or any(map(self._failed_as_foreign, each_side)):
                     break
                 self._begin(first)
                 self._progress(events.StepStarted(first.side, first.benchmark, first.factors))

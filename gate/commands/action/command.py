@@ -28,7 +28,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Run a step; what it says goes to out alone, since the runner reads its commands there in order.
 
     Returns what the step does: 0, as those after it report what was refused or went wrong; else 2, or 4 for a fault of
-    perfgate itself, in which case the last step of the action finds no exit code and fails with 4.
+    perfgate itself: a step that fails ends the action, whose exit code is then 4.
     """
     from gate.github.runner import error_line
     from gate.model import UserError

@@ -168,7 +168,7 @@ def test_a_set_floor_that_hides_a_change_is_not_green_and_stands_in_the_headline
         step.text
         == "If a change below 1 ns matters, lower the floor or remove it (`floor = 0` in `[benchmark.metric.time]`): it is 38.4% of offer"
     )
-    assert numbers.verdict_of(finding) == "undecided (floor)"
+    assert numbers.verdict_words(finding) == "undecided (floor)"
 
 
 def test_a_floor_that_hides_an_improvement_says_so_and_is_not_worse() -> None:
@@ -210,7 +210,7 @@ def test_a_wide_interval_that_only_the_floor_calls_unchanged_names_it() -> None:
     assert (finding.verdict, found.verdict) == ("unchanged", "pass")
     assert finding.reason == reasons.BelowFloor(threshold=None, floor=1 * NS, unit="s")
     assert findings.conclusion(finding).endswith("threshold 3%: same, smaller than the floor of 1 ns")
-    assert numbers.verdict_of(finding) == "same (floor)"
+    assert numbers.verdict_words(finding) == "same (floor)"
 
 
 def looked(*ratios: float, floor: str) -> Report:
