@@ -147,8 +147,7 @@ def _gathered(
     cases = [case for case in sampled.cases if case.exact or copied != "same"]
     made = of_builds(builds, config, measured or config) if judged or proofs else []
     # beside what benchmarks say: alone they are no measuring
-    of_made = [each for each in made if _wanted(each.benchmark, select)]
-    by_build = _sampled(of_made, decided_by_name(config), run, (), bound)
+    by_build = _sampled([e for e in made if _wanted(e.benchmark, select)], decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     # what files of head alone hold figures of, without the values behind them
