@@ -15,8 +15,10 @@ from gate.commands.init.tree import Tree, table_of
 
 
 def pip_words(requirements: Iterable[str]) -> list[str]:
-    """Return what pip takes of requirements, without those that hold for some Pythons only."""
-    return [each for each in dict.fromkeys(requirements) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each)]
+    """Return what pip takes of requirements, each name as it is asked for, without those of some Pythons only."""
+    words = [each for each in dict.fromkeys(requirements) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each)]
+    asked = {normal(each) for each in words if re.search(r"[\[<>=!~]", each)}
+    return [each for each in words if normal(each) not in asked or re.search(r"[\[<>=!~]", each)]
 
 
 def groups(tree: Tree) -> dict[str, list[str]]:

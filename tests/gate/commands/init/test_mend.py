@@ -19,6 +19,7 @@ from gate.commands.init.mend import (
     reason,
     representatives,
 )
+from gate.commands.init.requirements import pip_words
 from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
@@ -499,3 +500,8 @@ def test_cases_that_fail_beside_more_that_do_not_are_left_out() -> None:
     # nothing failed, the suite did, or it hardly works
     for each in ((), ("a",), ("a/x", "a"), ("a/s", "a/t", "a/u", "a/v")):
         assert comparable(suited, told(*each)) == (suited, [])
+
+
+def test_a_requirement_is_named_once_as_it_is_asked_for() -> None:
+    asked = ["pytest", "a_b", "pytest>=8", "pytest<9", "x[y]", "X", "c; python_version < '3'"]
+    assert pip_words(asked) == ["a_b", "pytest>=8", "pytest<9", "x[y]"]
