@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from statistics import median
 from typing import Any, NamedTuple
 
 from gate.commands.init.found import (
@@ -505,7 +506,9 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         why = "left out: its table names those that are measured"
         most = min(short, few if listed else _CHOSEN)
         most = max(1, int(min(most, total * (held if math.isinf(short) and not lean else math.inf) / _BUILDS)))
-        wanted = {name: _spread(found, own, max(1, round(most * len(own) / total))) for name, own in means.items()}
+        counts = {label: one.get("values", 1) for each in found.benchmarks for label, one in _decided(each, trial)}
+        shares = {name: max(1, round(most * len(own) / total)) for name, own in means.items()}
+        wanted = {name: _spread(found, own, counts, shares[name]) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
     filtered = {
         b.name: _chosen(b, wanted[b.name], chooses=_loaded(found))
@@ -527,10 +530,15 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     return replace(found, benchmarks=benchmarks, rows=rows, amount=amount), chosen, total
 
 
-def _spread(found: Found, means: Mapping[str, float], count: int) -> list[str]:
-    """Return so many cases at most: the fastest of each group, spread over the suite and not its first names."""
+def _spread(found: Found, means: Mapping[str, float], counts: Mapping[str, int], count: int) -> list[str]:
+    """Return so many cases at most: the fastest of each group, spread over the suite and not its first names.
+
+    counts: of values that each has. What has many times as many as is usual takes as many times as long.
+    """
     groups: dict[str, str] = {}
-    for label in sorted(means, key=means.__getitem__):
+    usual = _OFTEN * median([counts.get(label, 1) for label in means] or [1])
+    light = [label for label in means if counts.get(label, 1) <= usual]
+    for label in sorted(light, key=means.__getitem__):
         # names of JavaScript are sentences
         parts = [label] if _loaded(found) else re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))
         groups.setdefault(parts[0], label)

@@ -505,3 +505,18 @@ def test_cases_that_fail_beside_more_that_do_not_are_left_out() -> None:
 def test_a_requirement_is_named_once_as_it_is_asked_for() -> None:
     asked = ["pytest", "a_b", "pytest>=8", "pytest<9", "x[y]", "X", "c; python_version < '3'"]
     assert pip_words(asked) == ["a_b", "pytest>=8", "pytest<9", "x[y]"]
+
+
+def test_what_asks_for_many_times_the_values_of_the_others_is_not_chosen() -> None:
+    counts = {f"group{n}/a": 4000 if n == 3 else 40 for n in range(80)}
+    cases = [
+        {"benchmark": f"a/{name}", "metric": "time", "mean": 1.0, "decided": True, "values": each}
+        for name, each in counts.items()
+    ]
+    told = {"benchmarks": [{"benchmark": "a", "instrument": "criterion", "cases": cases}]}
+    few = {**told, "benchmarks": [{**told["benchmarks"][0], "cases": cases[:41]}]}
+    for each in (told, few):
+        made = representatives(found(["./b"], "criterion"), each)
+        assert made is not None
+        assert len(made[0].benchmark.include) == 16
+        assert "group3/a" not in made[0].benchmark.include
