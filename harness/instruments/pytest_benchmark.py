@@ -1,5 +1,6 @@
 """The tool pytest-benchmark: the tests of one pytest call that use its fixture, or have its mark."""
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,11 @@ from harness.process.execute import ProcessEnd
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
 _ROUND = "0.01"
-_PLUGIN = Path(__file__).parent / "pytest_marked.py"
+_PLUGIN, _MODULE = Path(__file__).parent / "pytest_marked.py", "perfgate_pytest"
+_PACKAGE = {
+    "METADATA": f"Metadata-Version: 2.1\nName: {_MODULE}\nVersion: 1\n",
+    "entry_points.txt": f"[pytest11]\nperfgate = {_MODULE}\n",
+}
 _COUNTS = re.compile(r"\b(\d+) (failed|errors?)\b")
 
 
@@ -46,10 +51,18 @@ class PytestBenchmark(SuiteInstrument):
         )
 
     def environment(self, call: Call) -> dict[str, str]:
-        """Have tests measured that are only marked; a failure is not cut, as pytest would at 80 columns."""
-        plugins = ",".join(filter(None, (call.variables.get("PYTEST_PLUGINS"), "perfgate_pytest")))
-        modules = with_modules(call.output.parent, call.variables, (_PLUGIN, "perfgate_pytest"))
-        return {"COLUMNS": "200", "PYTEST_PLUGINS": plugins, **modules}
+        """Have tests measured that are only marked; a failure is not cut, as pytest would at 80 columns.
+
+        pytest loads what an installed package names, and misses nothing where a command has a PYTHONPATH of its own.
+        """
+        modules = with_modules(call.output.parent, call.variables, (_PLUGIN, _MODULE))
+        package = Path(modules["PYTHONPATH"].split(os.pathsep)[0], f"{_MODULE}-1.dist-info")
+        package.mkdir(exist_ok=True)
+        package.chmod(0o755)
+        for name, text in _PACKAGE.items():
+            (package / name).write_text(text, encoding="utf-8")
+            (package / name).chmod(0o644)
+        return {"COLUMNS": "200", **modules}
 
     def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
         """Return the expression for the functions that globs name; none where it cannot say that much."""

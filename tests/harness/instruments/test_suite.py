@@ -145,7 +145,6 @@ def test_nothing_was_written(tool: SuiteInstrument, command: str, empty: bool, w
         Asv: {"PYTHONPATH": str(tmp_path / "perfgate-perfgate_asv")},
         PytestBenchmark: {
             "PYTHONPATH": str(tmp_path / "perfgate-perfgate_pytest"),
-            "PYTEST_PLUGINS": "perfgate_pytest",
             "COLUMNS": "200",
         },
     }

@@ -62,6 +62,7 @@ def test_other_clocks_are_named_and_failures_counted(context: Context) -> None:
     assert "assert 0" in failed.stderr
 
 
+BOTH = "def test_marked(): pass\ndef test_own(benchmark): benchmark(len, '')\n"
 MARKED = """\
 import time, unittest, pytest
 @pytest.fixture
@@ -90,6 +91,15 @@ def test_a_test_that_is_only_marked_is_measured_as_a_whole(context: Context) -> 
     assert [min(each) >= least for each, least in zip(lengths.values(), (0.02, 0.01, 0.02, 0), strict=True)] == [
         True
     ] * 4
+
+
+@pytest.mark.endtoend
+def test_a_command_that_has_python_look_elsewhere_is_measured_as_it_is(context: Context) -> None:
+    text = f"import pytest\n@pytest.mark.benchmark\n{BOTH}"
+    for words in (["-I"], ["-E"]):
+        found = of_pytest(context, text, *words)
+        assert isinstance(found, Collected), found
+        assert [*found.benchmarks] == ["test_b.py::test_own"]
 
 
 DISCOVERY = """\
