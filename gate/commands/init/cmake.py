@@ -25,6 +25,7 @@ _EXAMPLE = re.compile(r"example|(^|/)ex_|demo|tutorial|sample", re.IGNORECASE)
 _NO_OPTION = re.compile(
     r"^(BENCHMARK_|CMAKE_|FETCHCONTENT_|HAVE_|gtest|gmock)|GTEST|WERROR|LTO|COUNTER|LIBPFM|SANITIZE"
 )
+_TESTING = re.compile(r"^\s*option\s*\(\s*(\w*TEST(?:S|ING)?)\b", re.IGNORECASE | re.MULTILINE)
 _SAFE = re.compile(r"[\w./][\w./+-]*")
 _COMMENT = "Compiled once a side. Each build links again, in another order of the objects (docs/layout.md)."
 
@@ -41,6 +42,8 @@ class _Project(NamedTuple):
     binary: str
     options: tuple[str, ...]
     """Options that are switched on."""
+    without: list[str]
+    """Options that are switched off."""
     programs: list[_Program]
     shared: list[str]
     off: list[tuple[str, ...]]
@@ -88,12 +91,18 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
     asked = f"ask-{len(options)}-{source.replace('/', '-')}"
     for query in ("codemodel-v2", "cache-v2"):
         ask.write(f"{asked}/.cmake/api/v1/query/{query}", "")
-    switched = [f"-D{name}=ON" for name in options]
-    done = ask.run("cmake", "-S", source or ".", "-B", asked, "-DCMAKE_BUILD_TYPE=Release", *switched)
+    configure = ["cmake", "-S", source or ".", "-B", asked, "-DCMAKE_BUILD_TYPE=Release"]
+    configure += [f"-D{name}=ON" for name in options]
+    done, without = ask.run(*configure), list[str]()
+    if done is None:
+        # what tests need may have to be fetched
+        without = _TESTING.findall(tree.text(posixpath.join(source, _FILE)))
+        done = ask.run(*configure, *(f"-D{name}=OFF" for name in without)) if without else None
     if done is None:
         if not options:
             ask.refused(posixpath.join(source, _FILE))
-        return _Project(source, binary, options, [] if options else [*_simply(tree, source, binary)], [], [])
+        programs = [] if options else [*_simply(tree, source, binary)]
+        return _Project(source, binary, options, [], programs, [], [])
     programs, shared = [], []
     for text in ask.read(f"{asked}/.cmake/api/v1/reply/target-*.json"):
         target = json.loads(text)
@@ -124,7 +133,8 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
     bench = tuple(filter(BENCH.search, names))
     tests_ = tuple(name for name in names if re.search(r"(BUILD|ENABLE|WITH)_TEST(S|ING)?$|^TESTS$", name))
     off = [bench, (*bench, *tests_) if tests_ else ()]
-    return _Project(source, binary, options, programs, shared, off)
+    off = [tuple(name for name in names if name not in without) for names in off]
+    return _Project(source, binary, options, without, programs, shared, off)
 
 
 def _simply(tree: Tree, source: str, binary: str) -> Iterator[_Program]:
@@ -150,6 +160,7 @@ def _build(project: _Project, programs: list[_Program]) -> str:
     """Return the command that compiles once a side, and links again in each build."""
     binary = project.binary
     options = "".join(f" -D{name}=ON" for name in project.options)
+    options += "".join(f" -D{name}=OFF" for name in project.without)
     steps = [f"cmake -S {project.source or '.'} -B {binary} -DCMAKE_BUILD_TYPE=Release{options}"]
     again = [each.path for each in programs] + project.shared
     if programs and len(again) <= 12:

@@ -212,6 +212,15 @@ CMAKE = {
     ),
     "fuzz": Case(listed(APP + "add_executable(app_fuzz main.c)\n"), "['./build/app']", rows=("program app_fuzz",)),
     "tests": Case(listed("enable_testing()\n" + APP + "add_test(NAME t COMMAND app)\n", WANTING), "cd build && ctest"),
+    # what is needed for tests alone may not be there
+    "tests-fail": Case(
+        listed(
+            'option(X_BUILD_TESTING "" ON)\nif(X_BUILD_TESTING)\nfind_package(Absent REQUIRED)\nendif()\n'
+            f"{OFF}add_executable(x_bench main.c)\nendif()\n"
+        ),
+        "['./build/x_bench']",
+        "-DX_BENCHMARKS=ON -DX_BUILD_TESTING=OFF",
+    ),
     # where nothing else can be measured, the tests behind an option
     "tests-option": Case(
         listed(
