@@ -54,6 +54,8 @@ _FEW = 8
 """Cases that are chosen of a suite that took too long, or a quarter of fewer: a start is to take seconds."""
 _FAILING, _PART = 3, 0.1
 """Tests that fail of a suite that otherwise passes, at most so many or such a part: they are left out."""
+_STANDARD = re.compile(r"(?:std|stdlib|builtin|native)\b|(?:hash|btree)(?:map|set)\b", re.IGNORECASE)
+"""What stands for the language's own library in the name of a case."""
 _FILTERS = ("go", "google-benchmark", "criterion", "asv", "pyperf", "divan", "libtest")
 """Instruments, and formats of values, that give `include` to the suite, so that one case takes the time of one."""
 CHOOSES = "PERFGATE_INCLUDE"
@@ -443,7 +445,8 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
 def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:
     """Return labels with a part that is another package's, as one that is alike but for it shows.
 
-    That one names there the project, more than once, as nothing else would; or no owner of another package.
+    That one names there the project, more than once, beside a package it needs or the language's own; or no owner of
+    another package.
     """
     every = [[part.rpartition("=")[2] for part in re.split("[/,_ ]", each)] for each in labels]
     places: dict[tuple[object, ...], set[str]] = {}
@@ -451,11 +454,14 @@ def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:
         for at, part in enumerate(parts):
             places.setdefault((*parts[:at], None, *parts[at + 1 :]), set()).add(part)
     seen, own = dict[str, str](), _plain(found.name)
+    needed = {_plain(each) for each in found.others if not each.endswith("/")}
     compared = Counter(part for names in places.values() if own and own in map(_plain, names) for part in names)
+    foreign = {each for each, count in compared.items() if count > 1 and own not in _plain(each)}
+    foreign = {each for each in foreign if _plain(each) in needed or _STANDARD.match(each)}
     for label, parts in zip(labels, every, strict=True):
         for at, part in enumerate(parts):
             names = places[(*parts[:at], None, *parts[at + 1 :])]
-            named = own and own in map(_plain, names) and compared[part] > 1 and own not in _plain(part)
+            named = part in foreign and own in map(_plain, names)
             if named or (f"{part}/" in found.others and any(f"{each}/" not in found.others for each in names)):
                 seen.setdefault(label, part)
     return seen

@@ -365,6 +365,15 @@ def test_what_is_compared_with_the_project_case_by_case_is_not_judged() -> None:
         found(["./b"], "criterion", name="indexmap"), {"benchmarks": [{"benchmark": "a", "cases": cases}]}
     )
     assert made.benchmark.exclude == ["*hashmap*"]
+    # what else it has beside its own name may be its own, but for what it needs
+    cases = [
+        {**cases[0], "benchmark": f"a/{name}"}
+        for name in ("put/json", "put/he", "put/text", "get/json", "get/he", "get/text")
+    ]
+    made, said = comparable(
+        found(["./b"], "criterion", name="json", others=("he",)), {"benchmarks": [{"benchmark": "a", "cases": cases}]}
+    )
+    assert made.benchmark.exclude == ["*he*"]
 
 
 def test_a_package_that_every_label_names_is_the_tool() -> None:
