@@ -26,8 +26,8 @@ class PytestBenchmark(SuiteInstrument):
 
     tool = pytest_benchmark
     nothing = (
-        "pytest-benchmark wrote nothing: no test that ran uses its fixture or has its mark, or the options that are "
-        "added at the end of the command do not reach pytest"
+        "pytest-benchmark wrote nothing: no test that ran uses its fixture, nor is a plain function with its mark, or "
+        "the options that are added at the end of the command do not reach pytest"
     )
 
     def options(self, call: Call) -> tuple[str, ...]:

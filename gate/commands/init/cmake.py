@@ -25,7 +25,11 @@ _EXAMPLE = re.compile(r"example|(^|/)ex_|demo|tutorial|sample", re.IGNORECASE)
 _NO_OPTION = re.compile(
     r"^(BENCHMARK_|CMAKE_|FETCHCONTENT_|HAVE_|gtest|gmock)|GTEST|WERROR|LTO|COUNTER|LIBPFM|SANITIZE"
 )
-_TESTING = re.compile(r"^\s*option\s*\(\s*(\w*TEST(?:S|ING)?)\b", re.IGNORECASE | re.MULTILINE)
+_TESTING = re.compile(
+    r"^\s*(?:option\s*\(\s*((?:\w*(?:_|BUILD|UNIT))?TEST(?:S|ING)?)\b|include\s*\(\s*CTest\s*\))",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Options about tests; "" is the one that CTest declares."""
 _SAFE = re.compile(r"[\w./][\w./+-]*")
 _COMMENT = "Compiled once a side. Each build links again, in another order of the objects (docs/layout.md)."
 
@@ -96,7 +100,8 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
     done, without = ask.run(*configure), list[str]()
     if done is None:
         # what tests need may have to be fetched
-        without = _TESTING.findall(tree.text(posixpath.join(source, _FILE)))
+        named = _TESTING.findall(tree.text(posixpath.join(source, _FILE)))
+        without = [name for name in dict.fromkeys(each or "BUILD_TESTING" for each in named) if name not in options]
         done = ask.run(*configure, *(f"-D{name}=OFF" for name in without)) if without else None
     if done is None:
         if not options:

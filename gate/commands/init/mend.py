@@ -435,9 +435,14 @@ def by_cpu_time(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str
 
 def _other(own: str, others: Sequence[str], label: str) -> str | None:
     """Return what names another package in the label of a case, if nothing else there names the project."""
-    patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, others) if len(name) > 3)
-    for match in (found for each in patterns if (found := re.search(each, label, re.IGNORECASE))):
-        if _plain(own) not in _plain(label[: match.start()]) + " " + _plain(label[match.end() :]):
+    mine = _plain(own)
+    for name in (each for each in map(_plain, others) if len(each) > 3):
+        match = re.search("[^a-z0-9]*".join(name), label, re.IGNORECASE)
+        if match is None:
+            continue
+        # what is a part of the project's own name, as deep-equal of fast-deep-equal, stands in that, too
+        rest = [label] if name in mine else [label[: match.start()], label[match.end() :]]
+        if not any(mine in _plain(each) for each in rest):
             return match[0]
     return None
 
@@ -455,14 +460,15 @@ def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:
             places.setdefault((*parts[:at], None, *parts[at + 1 :]), set()).add(part)
     seen, own = dict[str, str](), _plain(found.name)
     needed = {_plain(each) for each in found.others if not each.endswith("/")}
-    compared = Counter(part for names in places.values() if own and own in map(_plain, names) for part in names)
+    with_own = {place for place, names in places.items() if own and own in map(_plain, names)}
+    compared = Counter(part for place in with_own for part in places[place])
     foreign = {each for each, count in compared.items() if count > 1 and own not in _plain(each)}
     foreign = {each for each in foreign if _plain(each) in needed or _STANDARD.match(each)}
     for label, parts in zip(labels, every, strict=True):
         for at, part in enumerate(parts):
-            names = places[(*parts[:at], None, *parts[at + 1 :])]
-            named = part in foreign and own in map(_plain, names)
-            if named or (f"{part}/" in found.others and any(f"{each}/" not in found.others for each in names)):
+            place = (*parts[:at], None, *parts[at + 1 :])
+            of_owner = f"{part}/" in found.others and any(f"{each}/" not in found.others for each in places[place])
+            if of_owner or (part in foreign and place in with_own):
                 seen.setdefault(label, part)
     return seen
 
@@ -512,9 +518,9 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         why = "left out: its table names those that are measured"
         most = min(short, few if listed else _CHOSEN)
         most = max(1, int(min(most, total * (held if math.isinf(short) and not lean else math.inf) / _BUILDS)))
-        counts = {label: one.get("values", 1) for each in found.benchmarks for label, one in _decided(each, trial)}
+        counts = {b.name: {label: one.get("values", 1) for label, one in _decided(b, trial)} for b in found.benchmarks}
         shares = {name: max(1, round(most * len(own) / total)) for name, own in means.items()}
-        wanted = {name: _spread(found, own, counts, shares[name]) for name, own in means.items()}
+        wanted = {name: _spread(found, own, counts[name], shares[name]) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
     filtered = {
         b.name: _chosen(b, wanted[b.name], chooses=_loaded(found))

@@ -48,11 +48,14 @@ found = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in foun
 print(json.dumps({**found, "python": str(sys.version_info[1])}))
 """
 _PLUGIN = """\
-import json
+import inspect, json, unittest
 def pytest_collection_finish(session):
     def uses(item):
+        own = getattr(item, "cls", None)
+        plain = not inspect.iscoroutinefunction(getattr(item, "obj", None))
+        plain = plain and not (own and issubclass(own, unittest.TestCase))
         marks = map(item.get_closest_marker, ("benchmark", "codspeed_benchmark"))
-        return any(marks) or "benchmark" in getattr(item, "fixturenames", ())
+        return plain and any(marks) or "benchmark" in getattr(item, "fixturenames", ())
     print("\\nPERFGATE" + json.dumps({"uses": [item.nodeid for item in session.items if uses(item)]}))
 def pytest_collectreport(report):
     if report.failed:

@@ -62,44 +62,67 @@ def test_other_clocks_are_named_and_failures_counted(context: Context) -> None:
     assert "assert 0" in failed.stderr
 
 
-BOTH = "def test_marked(): pass\ndef test_own(benchmark): benchmark(len, '')\n"
+BESIDE = """\
+import pytest
+pytestmark = pytest.mark.benchmark(group="g")
+@pytest.fixture
+def bench(benchmark): return benchmark
+def test_through(bench): bench(len, "")
+def test_once(tmp_path): (tmp_path / "d").mkdir()
+"""
 MARKED = """\
 import time, unittest, pytest
 @pytest.fixture
 def given(): return 0.02
-@pytest.mark.benchmark
+@pytest.mark.benchmark(max_rounds=5)
 def test_a(given): time.sleep(given)
 @pytest.mark.benchmark(group="x")
 class TestC:
     @pytest.mark.parametrize("n", [1, 2])
     def test_b(self, n): time.sleep(n * 0.01)
-    def test_own(self, benchmark): benchmark(len, "")
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.benchmark)])
+def test_d(n): assert n == 2
+def test_of_conftest(): pass
 def test_no_benchmark(): assert 0
 class TestOld(unittest.TestCase):
     @pytest.mark.benchmark
     def test_old(self): pass
 """
+CONFTEST = """\
+import pytest
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "conftest" in item.name:
+            item.add_marker(pytest.mark.benchmark)
+"""
 
 
 @pytest.mark.endtoend
 def test_a_test_that_is_only_marked_is_measured_as_a_whole(context: Context) -> None:
+    (context.directory / "conftest.py").write_text(CONFTEST)
     found = of_pytest(context, MARKED)
     assert isinstance(found, Collected), found
     lengths = {name.removeprefix("test_b.py::"): each["time"].values for name, each in found.benchmarks.items()}
-    assert [*lengths] == ["test_a", "TestC::test_b[1]", "TestC::test_b[2]", "TestC::test_own"]
-    assert [len(each) for each in lengths.values()] == [2] * 4
-    assert [min(each) >= least for each, least in zip(lengths.values(), (0.02, 0.01, 0.02, 0), strict=True)] == [
-        True
-    ] * 4
+    assert [*lengths] == ["test_a", "TestC::test_b[1]", "TestC::test_b[2]", "test_d[2]", "test_of_conftest"]
+    assert [len(each) for each in lengths.values()] == [2] * 5
+    least = dict(zip(lengths, (0.02, 0.01, 0.02), strict=False))
+    assert all(min(lengths[name]) >= seconds for name, seconds in least.items())
 
 
 @pytest.mark.endtoend
-def test_a_command_that_has_python_look_elsewhere_is_measured_as_it_is(context: Context) -> None:
-    text = f"import pytest\n@pytest.mark.benchmark\n{BOTH}"
-    for words in (["-I"], ["-E"]):
-        found = of_pytest(context, text, *words)
-        assert isinstance(found, Collected), found
-        assert [*found.benchmarks] == ["test_b.py::test_own"]
+@pytest.mark.parametrize("words", [[], ["-I"], ["-E"]])
+def test_where_the_fixture_is_the_mark_gives_options(context: Context, words: list[str]) -> None:
+    # also where Python looks in no folder of ours
+    found = of_pytest(context, BESIDE, *words)
+    assert isinstance(found, Collected), found
+    assert [*found.benchmarks] == ["test_b.py::test_through"]
+
+
+@pytest.mark.endtoend
+def test_where_python_does_not_look_for_it_what_is_only_marked_is_skipped(context: Context) -> None:
+    found = of_pytest(context, MARKED, "-I")
+    assert isinstance(found, Unusable)
+    assert found.empty
 
 
 DISCOVERY = """\

@@ -402,6 +402,23 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     # whose own name may stand in theirs
     within = replace(suite_, name="json", others=("easyjson",))
     assert comparable(within, told)[0].benchmark.exclude == ["easyjson small", "empty"]
+    # whose name may be a part of the project's
+    longer = replace(suite_, name="fast-json-parser", others=("json-parser", "easyjson"))
+    assert comparable(
+        longer,
+        {
+            **told,
+            "benchmarks": [
+                {
+                    **told["benchmarks"][0],
+                    "cases": [
+                        {"benchmark": "a", "metric": n, "mean": 1.0, "decided": True}
+                        for n in ("fast-json-parser", "json-parser", "easyjson")
+                    ],
+                }
+            ],
+        },
+    )[0].benchmark.exclude == ["*easyjson*", "json-parser"]
     # by what they have in common, where nothing else has it
     several = replace(suite_, name="mine", others=("go-json-parser-x", "easy-json"))
     assert comparable(several, told)[0].benchmark.exclude == ["*easyjson*", "empty"]
