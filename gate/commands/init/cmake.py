@@ -134,11 +134,10 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
     values = {each["name"]: each["value"].upper() for each in cache if each["type"] == "BOOL"}
     # options of the project, not of the library of benchmarks
     names = [name for name, value in values.items() if value in ("OFF", "NO", "FALSE", "0", "")]
-    names = [name for name in names if not _NO_OPTION.search(name)]
+    names = [name for name in names if not _NO_OPTION.search(name) and name not in without]
     bench = tuple(filter(BENCH.search, names))
     tests_ = tuple(name for name in names if re.search(r"(BUILD|ENABLE|WITH)_TEST(S|ING)?$|^TESTS$", name))
     off = [bench, (*bench, *tests_) if tests_ else ()]
-    off = [tuple(name for name in names if name not in without) for names in off]
     return _Project(source, binary, options, without, programs, shared, off)
 
 

@@ -108,7 +108,7 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
     answer = None
     if own in tree.names:
         answer = ask.run("go", "list", "-e", "-mod=readonly", asked, "./...", folder=module, environment=environment)
-        # of an example beside the project nobody misses it
+        # nobody misses a module without benchmarks, such as an example
         if answer is None and (not module or tree.mentions(_BENCHMARK.pattern, "_test.go", under=module)):
             ask.refused(own)
     listed, at = list[dict[str, Any]](), 0

@@ -440,7 +440,7 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
         match = re.search("[^a-z0-9]*".join(name), label, re.IGNORECASE)
         if match is None:
             continue
-        # what is a part of the project's own name, as deep-equal of fast-deep-equal, stands in that, too
+        # where it is a part of the project's name, as deep-equal is of fast-deep-equal, the whole label counts
         rest = [label] if name in mine else [label[: match.start()], label[match.end() :]]
         if not any(mine in _plain(each) for each in rest):
             return match[0]
@@ -448,10 +448,11 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
 
 
 def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:
-    """Return labels with a part that is another package's, as one that is alike but for it shows.
+    """Return the labels that name another package, each with the part that names it.
 
-    That one names there the project, more than once, beside a package it needs or the language's own; or no owner of
-    another package.
+    Labels that differ in one part alone compare packages: that part is the project's name in one, and in the other a
+    package that the project needs or the language's own library, more than once; or it is the owner of another package
+    in the other one alone.
     """
     every = [[part.rpartition("=")[2] for part in re.split("[/,_ ]", each)] for each in labels]
     places: dict[tuple[object, ...], set[str]] = {}
