@@ -96,7 +96,7 @@ class Loop:
         self._step: BuildStep | ExecutionStep | None = None
         self._executed = False
         self._has_built = False
-        """Whether both sides were built and something was measured of them, since the run was started or resumed."""
+        """Whether both sides were built since the run was started or resumed, and may be measured."""
         self._late: BuildStep | None = None
         """The first build in which the budget ended, which went on beyond it."""
         self._last: BuildStep | None = None
