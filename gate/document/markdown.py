@@ -10,7 +10,6 @@ from urllib.parse import quote
 from gate.document.document import (
     Cell,
     Code,
-    Column,
     Document,
     Facts,
     Fold,
@@ -18,17 +17,13 @@ from gate.document.document import (
     Headline,
     Items,
     Part,
-    Results,
-    Row,
     Section,
     Statement,
     Table,
 )
 from gate.document.terminal import Notes
 from gate.units import plural
-from gate.words import bars
-from gate.words.numbers import counted, in_one_unit
-from gate.words.short_names import WHOLE
+from gate.words.numbers import counted
 from gate.writing.phrases import more_are
 from gate.writing.plain import clip, columns, visible
 
@@ -184,41 +179,6 @@ def fit(folds: Sequence[Fold], room: int) -> tuple[list[Md], list[str]]:
     return shown, counted(words) + left
 
 
-NO_BREAK = "\u00a0"
-"""The blank of a bar: a narrow column breaks at others."""
-_BAR = 21
-
-
-def _in_two_lines(own: Results) -> Table:
-    """Bring results into few columns, of which a phone shows the first two: a verdict stands below its name."""
-    rows = []
-    for row in own.rows:
-        what = "" if own.quantity else f"<br>{escape(row.view)}" if row.view else _unbroken(short(row.quantity, 40))
-        name = Md(f"{bars.emoji(row.verdict)}&nbsp;{code(row.name, WHOLE)}")
-        settings = code(row.settings) if row.settings else ""
-        named = " ".join(filter(None, (name, settings, what))) + ("<br>higher is better" if row.higher else "")
-        word = escape(", ".join(filter(None, (f"{row.word}{row.by}", row.not_worse))))
-        said: str = f"**{word}**" if row.verdict == "regression" else word
-        said += f"<br>{row.may_regress}" if row.may_regress else ""
-        base = in_one_unit(row.base, row.head)[0]
-        cells = [
-            f"{named}<br>{said}",
-            f"`{bars.bar(row.bar, own.scale, _BAR, NO_BREAK)}`",
-            f"{escape(row.change)} ({_unbroken(row.interval)})",
-            *([] if own.threshold else [escape(row.threshold)]),
-            f"{_unbroken(base)} → {_unbroken(row.head)}",
-        ]
-        rows.append(Row([Cell(Md(cell)) for cell in cells]))
-    titles = ["benchmark", Md(f"`{bars.ends(own.scale, _BAR, NO_BREAK)}`"), f"change ({own.interval})"]
-    titles += [*([] if own.threshold else ["threshold"]), "base → head"]
-    return Table("", "", [*map(Column, titles)], rows)
-
-
-def _unbroken(text: str) -> Md:
-    """Escape a short text that stays on one line of a table."""
-    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))
-
-
 class _Text:
     """One rendering, in pieces between which it may be cut; document: None: parts that stand by themselves."""
 
@@ -259,8 +219,8 @@ class _Text:
                 return [f"<details><summary>{escape(part.title)}</summary>\n\n{''.join(own)}\n\n</details>"]
             case Headline():
                 return [self.headline(part)]
-            case Table() | Results() if part.rows:
-                return self.table(_in_two_lines(part) if isinstance(part, Results) else part)
+            case Table() if part.rows:
+                return self.table(part)
             case Footnotes():
                 return [self.footnotes()]
             case Items() if part.texts:

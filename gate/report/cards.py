@@ -188,7 +188,7 @@ def _numbers(f: Finding, command: str, means: Sequence[str]) -> list[tuple[str, 
         levels = ((getattr(own.counts, level), level) for level in finding_words.counted_levels(f))
         counts = ", ".join(plural(count, reports.level_name(level, f.top)) for count, level in levels)
         interval = numbers.side_interval(own, f.unit, like)
-        found.append((side, f"{numbers.value(own, f.unit, like)}, {interval} ({at}); {counts}"))
+        found.append((side, f"{amounts.amount(own.value, f.unit, like)}, {interval} ({at}); {counts}"))
     return [
         *found,
         ("change", f"{numbers.change(f.ratio)}, interval: {numbers.interval(f.ratio)}"),
@@ -223,7 +223,7 @@ def _used(case: Case, finding: Finding) -> str:
 def _means(sample: Sample, finding: Finding) -> str:
     ends = np.cumsum(sample.counts[0])[np.cumsum(sample.counts[1]) - 1]
     found = [float(own.mean()) for own in np.split(sample.values, ends[:-1])]
-    return listed([numbers.amount(mean, finding.unit, numbers.larger(finding)) for mean in found], _BUILDS)
+    return listed([amounts.amount(mean, finding.unit, numbers.larger(finding)) for mean in found], _BUILDS)
 
 
 def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
@@ -247,7 +247,7 @@ def difference(finding: Finding) -> list[str]:
     low, high, estimate = ratio.low, ratio.high, ratio.estimate
 
     def signed(change: float) -> str:
-        text = numbers.amount(change, finding.unit, like)
+        text = amounts.amount(change, finding.unit, like)
         return f"+{text}" if change > 0 else text
 
     # over several machines the ratio is no quotient of the means, which may lie outside of its interval

@@ -39,7 +39,7 @@ from gate.words.failures import FailureGroup
 from gate.words.reports import is_of_programs
 from gate.words.short_names import Names
 from gate.words.verdict_line import verdict_line
-from gate.writing.amounts import known
+from gate.writing.amounts import amount, both_amounts, known
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import machine, more_are, named
 from gate.writing.plain import clip, visible
@@ -74,7 +74,7 @@ def results(findings: Sequence[Finding], names: Names) -> Results:
     better = reports.uniform(f.better for f in findings)
     rows = []
     for f in findings:
-        base, head = numbers.both_values(f)
+        base, head = both_amounts(f.base.value, f.head.value, f.unit)
         rows.append(
             Result(
                 name=names.tail(f.benchmark),
@@ -137,10 +137,9 @@ def other_views(findings: Sequence[Finding], names: Names) -> Table:
     rows = []
     for f in findings:
         for view in f.beside:
-            like = numbers.larger(view)
             verdict = numbers.verdict_words(view) + views.broken_limit(view)
             texts = [names.label(f), views.called(view, f), numbers.change_in(view, view.ratio), verdict]
-            texts += [numbers.value(own, view.unit, like) for own in (view.base, view.head)]
+            texts += both_amounts(view.base.value, view.head.value, view.unit)
             rows.append(Row([*map(Cell, texts), Cell(views.clause(f))]))
     head = [Column("benchmark"), Column("view"), Column(reports.titled(None)), Column("verdict")]
     head += [*_sides(), Column("decided", spare=True)]
@@ -153,7 +152,7 @@ def recorded(report: Report, names: Names, most: int | None = None) -> Table:
     for case in report.recorded:
         like = numbers.larger(case)
         sides = [
-            Cell(numbers.value(own, case.unit, like), detail=numbers.side_interval(own, case.unit, like))
+            Cell(amount(own.value, case.unit, like), detail=numbers.side_interval(own, case.unit, like))
             for own in (case.base, case.head)
         ]
         quantity = Cell(names.quantity(case), detail="higher is better" if case.better == "higher" else "")

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.explain.call_tree import plain
 from gate.model.profile import Amounts, Candidate, Explanation, Frame, FrameChange, Moved, Unprofiled
-from gate.words import numbers, views
+from gate.words import views
 from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.phrases import joined
@@ -66,7 +66,7 @@ def title(found: Explanation, names: Names) -> str:
 def amount(cost: float, unit: str) -> str:
     """Write a cost: "12.3 M instructions", "1.204 s", "340 samples"."""
     if unit == "s":
-        return numbers.amount(cost, "s", cost)
+        return amounts.amount(cost, "s", cost)
     size, prefix = next(((cost / by, name) for by, name in _PREFIXES if abs(cost) >= by), (cost, ""))
     return f"{size:.3g}{prefix} {visible(unit)}"
 

@@ -85,7 +85,7 @@ def conclusion(finding: Finding) -> str:
         said = f"{_changed(finding)}{spread}, threshold {_limit(finding)}"
         if isinstance(finding.reason, reasons.BeyondLimit):
             # the change is beside the point
-            head = numbers.value(finding.head, finding.unit, finding.head.value)
+            head = amounts.amount(finding.head.value, finding.unit, finding.head.value)
             said = f"head is {head}, {finding.reason.held}: {numbers.word(finding)}; {said}"
         else:
             said += f": {numbers.word(finding)}{end}"
@@ -183,7 +183,7 @@ def _from_zero(finding: Finding) -> str:
     """Say what a value became that was 0: "went from 0 to 3"; "" where it was not, or still is."""
     if finding.base.value != 0 or not finding.head.value > 0:
         return ""
-    return f"went from 0 to {numbers.value(finding.head, finding.unit, finding.head.value)}"
+    return f"went from 0 to {amounts.amount(finding.head.value, finding.unit, finding.head.value)}"
 
 
 def _spread(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""How the numbers of a report are written: values, changes, intervals, shares; the same in every format."""
+"""How the numbers of a finding are written: changes, intervals, shares, rules; the same in every format."""
 
 from __future__ import annotations
 
@@ -8,53 +8,14 @@ from collections.abc import Collection, Iterable
 from msgspec import structs
 
 from gate.model import Finding, Identical, IntervalKind, RatioInterval, Recorded, SideSummary, reasons
-from gate.units import format_confidence, format_number, format_value, whole_of
-from gate.writing.amounts import (
-    as_configured,
-    changed,
-    format_percent,
-    known,
-    size,
-)
-from gate.writing.plain import clip, visible
-
-
-def amount(number: float | None, unit: str, like: float | None) -> str:
-    """Write a value of a metric; whole counts are written in full."""
-    if not known(number):
-        return "unknown"
-    shown = clip(visible(unit), 12)
-    if shown in ("", "count"):
-        whole = float(number).is_integer() and abs(number) < 1e15
-        return f"{number:,.0f}" if whole else _separated(format_number(number))
-    return _separated(format_value(number, shown, like=like if known(like) else None))
-
-
-def _separated(text: str) -> str:
-    number, blank, unit = text.partition(" ")
-    return f"{int(number):,}{blank}{unit}" if number.removeprefix("-").isdecimal() else text
+from gate.units import format_confidence, whole_of
+from gate.writing.amounts import amount, as_configured, changed, format_percent, in_one_unit, known, size
+from gate.writing.plain import visible
 
 
 def larger(case: Finding | Recorded) -> float:
     """Give the value of the side that both are written like: the larger, since one may be 0."""
     return max(case.base.value, case.head.value, key=abs)
-
-
-def value(side: SideSummary, unit: str, like: float) -> str:
-    """Write a side's value in the unit that suits `like`: "101.5 ms", "1,048,576", "unknown"."""
-    return amount(side.value, unit, like)
-
-
-def both_values(case: Finding | Recorded) -> list[str]:
-    """Write the values of both sides: "101.5 ms", "109.9 ms"."""
-    like = larger(case)
-    return [value(side, case.unit, like) for side in (case.base, case.head)]
-
-
-def in_one_unit(first: str, second: str) -> tuple[str, str]:
-    """Say the unit of two amounts once where they have the same."""
-    number, _, unit = first.rpartition(" ")
-    return number if number and second.endswith(f" {unit}") else first, second
 
 
 def side_interval(side: SideSummary, unit: str, like: float) -> str:

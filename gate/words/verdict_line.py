@@ -11,6 +11,7 @@ from gate.words import findings as finding_words
 from gate.words import numbers, reports, views
 from gate.words.failures import sentence
 from gate.words.short_names import Names
+from gate.writing import amounts
 from gate.writing.plain import clip, visible
 
 _SAID = 400
@@ -90,7 +91,7 @@ def _changed(finding: Finding) -> str:
     if isinstance(finding.reason, reasons.BeyondLimit):
         # whatever base is: a change below the threshold says nothing of it
         change = f"{finding_words.sized(finding)}, and " if finding.reason.threshold is not None else ""
-        head = numbers.value(finding.head, finding.unit, finding.head.value)
+        head = amounts.amount(finding.head.value, finding.unit, finding.head.value)
         return clip(visible(f"{change}is {finding.reason.bound}: {head}"), _SAID)
     if finding.may_regress:
         found = numbers.MAY_REGRESS

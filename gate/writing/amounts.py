@@ -1,11 +1,12 @@
-"""How numbers of a rule, a change and a limit are written: the same in a sentence and in a table."""
+"""How numbers of a value, a rule, a change and a limit are written: the same in a sentence and in a table."""
 
 from __future__ import annotations
 
 import math
 from typing import Literal, Protocol, TypeGuard
 
-from gate.units import format_confidence, format_share, shown_unit
+from gate.units import format_confidence, format_number, format_share, format_value, shown_unit
+from gate.writing.plain import clip, visible
 
 
 def known(value: float | None) -> TypeGuard[float]:
@@ -29,6 +30,34 @@ def as_configured(number: float, unit: str) -> str:
     """Write an amount of a rule: "1 us"."""
     scale, name = shown_unit(number, unit)
     return f"{number / scale:.4g} {'' if name == 'count' else name}".rstrip()
+
+
+def amount(number: float | None, unit: str, like: float | None) -> str:
+    """Write a value of a metric; whole counts are written in full."""
+    if not known(number):
+        return "unknown"
+    shown = clip(visible(unit), 12)
+    if shown in ("", "count"):
+        whole = float(number).is_integer() and abs(number) < 1e15
+        return f"{number:,.0f}" if whole else _separated(format_number(number))
+    return _separated(format_value(number, shown, like=like if known(like) else None))
+
+
+def _separated(text: str) -> str:
+    number, blank, unit = text.partition(" ")
+    return f"{int(number):,}{blank}{unit}" if number.removeprefix("-").isdecimal() else text
+
+
+def both_amounts(base: float, head: float, unit: str) -> list[str]:
+    """Write the values of both sides in the unit that suits the larger, since one may be 0: "101.5 ms", "109.9 ms"."""
+    like = max(base, head, key=abs)
+    return [amount(value, unit, like) for value in (base, head)]
+
+
+def in_one_unit(first: str, second: str) -> tuple[str, str]:
+    """Say the unit of two amounts once where they have the same."""
+    number, _, unit = first.rpartition(" ")
+    return number if number and second.endswith(f" {unit}") else first, second
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def _unit(rows: Sequence[CompareRow]) -> tuple[str, Callable[[float, CompareRow]
 
     def apart(value: float, row: CompareRow) -> str:
         like = max((abs(c.value) for c in row.cells if c is not None and known(c.value)), default=1.0)
-        return numbers.amount(value, own, like)
+        return amounts.amount(value, own, like)
 
     if len({shown_unit(size, own) for size in sizes}) > 1 and most > _SPAN * least:
         return "", apart

@@ -18,7 +18,7 @@ from gate.words import failures, notes, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.short_names import Names
-from gate.writing.amounts import known
+from gate.writing.amounts import both_amounts, known
 from gate.writing.last_lines import last_lines
 from gate.writing.plain import clip, visible
 
@@ -134,8 +134,7 @@ def _identical(finding: Identical, names: Names) -> _Case:
 
 
 def _facts(finding: Finding) -> list[str]:
-    like = numbers.larger(finding)
-    base, head = (numbers.value(side, finding.unit, like) for side in (finding.base, finding.head))
+    base, head = both_amounts(finding.base.value, finding.head.value, finding.unit)
     basis = finding_words.basis(finding)
     decided = finding_words.decided(finding)
     return [

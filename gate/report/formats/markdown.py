@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from msgspec.structs import replace
 
 from gate.decide.importance import is_changed, plain, rank
-from gate.document.document import Code, Facts, Fold, Items, Results, Section, Table
+from gate.document.document import Cell, Code, Column, Facts, Fold, Items, Result, Results, Row, Section, Table
 from gate.document.markdown import NAME, Md, brief, code, escape, fit, link, pieces, prose, short, size
 from gate.model import Finding, Report
 from gate.report import Links, parts
@@ -21,6 +21,7 @@ from gate.words.failures import FailureGroup, grouped
 from gate.words.findings import conclusion, in_row
 from gate.words.notes import Shared, notes, shared, weigh
 from gate.words.short_names import WHOLE, Names
+from gate.writing.amounts import in_one_unit
 from gate.writing.phrases import listed
 
 LIMIT = 60_000
@@ -35,6 +36,9 @@ _LINES, _LINES_OF_SUMMARY = 15, 60
 _NAMED, _TEXT = 20, 400
 # bytes of the sentence that says what was left out
 _SAID = 400
+_NO_BREAK = "\u00a0"
+"""The blank of a bar: a narrow column breaks at others."""
+_BAR = 21
 
 
 def render(subject: Subject, links: Links) -> str:
@@ -50,11 +54,11 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
     """
     found, groups = sorted(report.findings, key=rank), grouped(report.failures, by_output=False)
     names, document = Names(report), "summary" if whole else "comment"
-    table = parts.results(found, names)
-    row_of = {id(finding): row for finding, row in zip(found, table.rows, strict=True)}
+    results = parts.results(found, names)
+    row_of = {id(finding): row for finding, row in zip(found, results.rows, strict=True)}
 
-    def rows(of: Sequence[Finding]) -> Results:
-        return replace(table, rows=[row_of[id(finding)] for finding in of])
+    def rows(of: Sequence[Finding]) -> Table:
+        return _of_results([row_of[id(finding)] for finding in of], results)
 
     first = replace(parts.headline(report), gate=links.gate or "" if links is not None else "")
     crept = prose(reports.creep(report))
@@ -71,7 +75,7 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
             "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
             "".join(pieces([rows(shown)])),
             f"Folded below: {below}." if below else "",
-            f"<sub>{_caption(report, links, table)}</sub>",
+            f"<sub>{_caption(report, links, results)}</sub>",
             f"Creep check {crept}." if crept else "",
             f"**Next:** {step}" if step else "",
         ]
@@ -92,7 +96,7 @@ def _folded(
     shown: Sequence[Finding],
     rest: Sequence[Finding],
     groups: list[FailureGroup],
-    rows: Callable[[Sequence[Finding]], Results],
+    rows: Callable[[Sequence[Finding]], Table],
     names: Names,
     *,
     whole: bool,
@@ -198,13 +202,13 @@ def _facts(report: Report, names: Names) -> list[tuple[str, str]]:
     return [(name, compared if told and name == "compared" else text) for name, text in parts.facts(report, names)]
 
 
-def _caption(report: Report, links: Links | None, table: Results) -> Md:
+def _caption(report: Report, links: Links | None, results: Results) -> Md:
     """Say in small print what all rows have in common, how to read their bars, how many there are, and where all is."""
     # a row says itself what holds for it alone
-    of_all = bool(table.quantity)
+    of_all = bool(results.quantity)
     decided = views.clauses(f for f in report.findings if f.view is not None and (of_all or f.view.why == "sharper"))
-    quantity = "" if of_all and len(decided) == 1 else table.quantity
-    shared = ", ".join(filter(None, (quantity, table.better, table.threshold, table.within)))
+    quantity = "" if of_all and len(decided) == 1 else results.quantity
+    shared = ", ".join(filter(None, (quantity, results.better, results.threshold, results.within)))
     of_rows = [brief(text, 200) for text in (*decided, shared) if text]
     of_rows.append(prose(bars.legend("`")))
     whole = link("Full report", links.report) if links is not None else None
@@ -231,6 +235,36 @@ def _next_step(report: Report, links: Links | None, *, pull: bool) -> str:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
+def _of_results(results: Sequence[Result], own: Results) -> Table:
+    """Bring results into few columns, of which a phone shows the first two: a verdict stands below its name."""
+    rows = []
+    for row in results:
+        what = "" if own.quantity else f"<br>{escape(row.view)}" if row.view else _unbroken(short(row.quantity, 40))
+        name = Md(f"{bars.emoji(row.verdict)}&nbsp;{code(row.name, WHOLE)}")
+        settings = code(row.settings) if row.settings else ""
+        named = " ".join(filter(None, (name, settings, what))) + ("<br>higher is better" if row.higher else "")
+        word = escape(", ".join(filter(None, (f"{row.word}{row.by}", row.not_worse))))
+        said: str = f"**{word}**" if row.verdict == "regression" else word
+        said += f"<br>{row.may_regress}" if row.may_regress else ""
+        base = in_one_unit(row.base, row.head)[0]
+        cells = [
+            f"{named}<br>{said}",
+            f"`{bars.bar(row.bar, own.scale, _BAR, _NO_BREAK)}`",
+            f"{escape(row.change)} ({_unbroken(row.interval)})",
+            *([] if own.threshold else [escape(row.threshold)]),
+            f"{_unbroken(base)} → {_unbroken(row.head)}",
+        ]
+        rows.append(Row([Cell(Md(cell)) for cell in cells]))
+    titles = ["benchmark", Md(f"`{bars.ends(own.scale, _BAR, _NO_BREAK)}`"), f"change ({own.interval})"]
+    titles += [*([] if own.threshold else ["threshold"]), "base → head"]
+    return Table("", "", [*map(Column, titles)], rows)
+
+
+def _unbroken(text: str) -> Md:
+    """Escape a short text that stays on one line of a table."""
+    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))
+
+
 def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Finding]]:
     """Divide findings into those to show at first sight and the rest.
 
@@ -247,7 +281,7 @@ def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Fi
     return shown, [each for each in found if id(each) not in first]
 
 
-def folded_tables(rest: Sequence[Finding], rows: Callable[[Sequence[Finding]], Results], share: float) -> list[Fold]:
+def folded_tables(rest: Sequence[Finding], rows: Callable[[Sequence[Finding]], Table], share: float) -> list[Fold]:
     """Write the rows that are not shown at first sight: what changed, what is too noisy, all others."""
     changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
     tables = []

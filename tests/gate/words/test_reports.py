@@ -21,7 +21,7 @@ from gate.report import json
 from gate.report.formats import html, markdown
 from gate.report.formats import text as terminal
 from gate.report.measurements import Material
-from gate.words import notes, numbers, reports, verdict_line
+from gate.words import notes, reports, verdict_line
 from gate.words.reports import spent, turns
 from gate.words.sameness import say_builds, say_why
 from gate.words.streams import ASCII_ONLY, colored
@@ -42,7 +42,7 @@ def test_numbers_are_written_for_people() -> None:
         (81_234.0, "1/s"): "81,234 1/s", (1_234.5, "s"): "1,234 s", (-81_234.0, "1/s"): "-81,234 1/s",
         (0.0123, "s"): "12.30 ms", (12_345.6, ""): "12,346", (1e12 + 0.5, "1/s"): "1.000e+12 1/s",
     }  # fmt: skip
-    assert {(number, unit): numbers.amount(number, unit, number) for number, unit in long} == long
+    assert {(number, unit): amounts.amount(number, unit, number) for number, unit in long} == long
 
 
 def test_commits_are_named_and_one_with_its_working_tree_once() -> None:
