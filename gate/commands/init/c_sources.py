@@ -16,11 +16,13 @@ from gate.commands.init.found import (
     Amount,
     Found,
     Proposed,
+    Rank,
     Row,
     fixed_plan,
     placeholder,
     program,
     suite_plan,
+    tests,
 )
 from gate.commands.init.scripts import is_benchmark
 from gate.commands.init.tree import Tree, called, folder_of
@@ -180,10 +182,19 @@ _MAIN = re.compile(r"^\w[^\n;]*\bmain\s*\(", re.MULTILINE)
 _INCLUDE = re.compile(r"^\s*#\s*include\s*[\"<]([^\">]+)[\">]", re.MULTILINE)
 _PATH = re.compile(r"[\w./][\w./+-]*")
 _GUESS = "No rule of the project builds this: a guess, of the sources whose headers it includes."
+_TOLD = re.compile(
+    r"^[\s$>*`-]*((?:cc|gcc|clang|c\+\+|g\+\+|clang\+\+)\s[^&;|#`\n]+?)\s*(?:&&|;|\n[\s$>]*)\s*"
+    r"((?:\w+=[\w./-]+\s+)*\./[\w./-]+(?:[ \t]+[\w./=:,+%@-]+)*)[ \t]*(?:#[^\n]*)?$",
+    re.MULTILINE,
+)
+"""What a README compiles and starts in one go, with the comment behind."""
 
 
 def look(tree: Tree, ask: Asked) -> Found | None:
-    """Find the first source that compiles with the project's own ones; None without one that has a main."""
+    """Find what a README compiles, else the first source that compiles with the project's own ones; None without."""
+    told = _told(tree, ask)
+    if told is not None:
+        return told
     rows: list[Row] = []
     found = None
     sources = [p for p in tree.ending(*_COMPILERS) if _PATH.fullmatch(p) and not OTHERS & {*PurePosixPath(p).parts}]
@@ -208,6 +219,29 @@ def look(tree: Tree, ask: Asked) -> Found | None:
             measured = program(made, known)
             found = Found("c", path, [measured], build, _GUESS, artifacts=[made], products=[made], rows=rows)
     return found or (Found("c", "no benchmark that compiles", [placeholder()], rows=rows) if rows else None)
+
+
+def _told(tree: Tree, ask: Asked) -> Found | None:
+    """Find the benchmark, else the tests, that a README compiles and starts in one go, if it compiles here."""
+    found = [
+        (not BENCH.search(told[0]), path, str(told[1]), str(told[2]))
+        for path in tree.ending("")
+        if path.startswith("README")
+        for told in _TOLD.finditer(tree.text(path))
+        if BENCH.search(told[0]) or "test" in told[0]
+    ]
+    for plain, path, build, start in sorted(found, key=lambda each: each[0]):
+        made = re.search(r"\s-o\s*(\S+)", build)
+        product = posixpath.normpath(made[1] if made else "a.out")
+        words = start.split()
+        runs = next(word for word in words if word.startswith("./"))
+        if posixpath.normpath(runs) != product or product in tree.names or ask.run("sh", "-c", build) is None:
+            continue
+        command = words if words[0] == runs else start
+        name = posixpath.basename(product) if made else "tests" if plain else "benchmark"
+        measured = tests(name, command) if plain else Proposed(name, command, rank=Rank.BENCHMARK)
+        return Found("c", f"a line of {path}", [measured], build, artifacts=[product], products=[product])
+    return None
 
 
 def _builds(tree: Tree, path: str, made: str, sources: list[str]) -> Iterator[str]:
