@@ -54,7 +54,7 @@ KNOWN: Mapping[str, Traits] = {
     "google-benchmark": _CLOCKED,
     "go": _SUITE,
     "criterion": _CLOCKED,
-    "jmh": _SUITE,
+    "jmh": _CLOCKED,
 }
 """The instruments whose traits no run line carries."""
 

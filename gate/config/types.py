@@ -317,7 +317,7 @@ class Benchmark(TomlTable, frozen=True, kw_only=True):
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
     clock: Literal["active", "wall"] = "active"
-    """What a program that measures itself reads as the time on Linux, of all instruments but Go and JMH: "active"
+    """What a program that measures itself reads as the time on Linux, of all instruments but Go: "active"
     stands still while it waits for a processor (docs/turns.md)."""
     warmup: Annotated[int, Meta(ge=0, le=10_000_000)] | Literal["auto"] = 0
     """Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md)."""

@@ -4,9 +4,9 @@
    themselves. What they print is then active time: sleeping, locks and disks count as they did, other programs do not.
    Of the first thread the kernel says how long it was ready and did not run (/proc/thread-self/schedstat). Others read
    the same clock, as the first thread left it: what they read may be ahead by what that thread waits just then, never
-   by more, and in no thread does it go back. Where others do the work, it is the usual one. Waits until a time of this
-   clock are made to end at the system's. At the end it adds a line to $PERFGATE_CLOCK: the nanoseconds that it stood
-   still. Built without a library of its own. */
+   by more, and in no thread does it go back. Where others do the work, it is the usual one; with $PERFGATE_CLOCKS each
+   thread has such a clock of its own. Waits until a time of this clock are made to end at the system's. At the end it
+   adds a line to $PERFGATE_CLOCK: the nanoseconds that it stood still. Built without a library of its own. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,10 +28,19 @@
 
 enum { SECOND = 1000000000, SHORT = 50000, STOPPED = 5000, TRIES = 9 };
 
+#define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
+
+typedef struct {
+    int64_t stood, read_at, waited;
+    volatile int looking; /* a signal may come meanwhile, and read the clock */
+} Clock;
+
 static pthread_t first;
-static int64_t stood, read_at, waited, quick = SECOND; /* quick: the shortest look */
-static volatile int looking;                           /* a signal may come meanwhile, and read the clock */
-static __thread int64_t last __attribute__((tls_model("initial-exec")));
+static int apart;                               /* each thread has its own clock */
+static Clock of_first;
+static int64_t longest, quick = SECOND;         /* longest: of own clocks; quick: the shortest look */
+OF_THREAD Clock own;
+OF_THREAD int64_t last;
 static int (*system_clock)(clockid_t, struct timespec *);
 void *dlvsym(void *, const char *, const char *) __attribute__((weak)); /* musl has none */
 
@@ -77,9 +86,10 @@ static int64_t look(int64_t *asked) {
 __attribute__((constructor)) static void begin(void) {
     if (!system_clock) find(&system_clock, "clock_gettime");
     /* only lines are wanted: the clock is the system's */
-    if ((looking = !getenv("PERFGATE_CLOCK"))) return;
+    if ((of_first.looking = !getenv("PERFGATE_CLOCK"))) return;
     first = pthread_self();
-    for (int i = 0; i < TRIES; i++) waited = look(&read_at);
+    apart = getenv("PERFGATE_CLOCKS") != NULL;
+    for (int i = 0; i < TRIES; i++) of_first.waited = look(&of_first.read_at);
 }
 
 /* What is printed line by line into the file that is read meanwhile is read before the program ends. */
@@ -93,31 +103,32 @@ __attribute__((constructor)) static void lines(void) {
 __attribute__((destructor)) static void end(void) {
     const char *path = getenv("PERFGATE_CLOCK");
     int how = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    long file = path && waited >= 0 ? syscall(SYS_openat, AT_FDCWD, path, how, 0644) : -1;
+    long file = path && of_first.waited >= 0 ? syscall(SYS_openat, AT_FDCWD, path, how, 0644) : -1;
     char line[32];
-    syscall(SYS_write, file, line, (long)snprintf(line, sizeof line, "%lld\n", (long long)stood));
+    syscall(SYS_write, file, line, (long)snprintf(line, sizeof line, "%lld\n", (long long)(apart ? longest : of_first.stood)));
     syscall(SYS_close, file);
 }
 
-/* Return the time of this clock in the first thread. If it was read so long ago that it matters, find out for how long
-   the thread did not run since: that takes a microsecond or two, which the clock leaves out too. */
-static int64_t looked(void) {
-    int64_t now = nanoseconds(CLOCK_MONOTONIC), asked = now, told = waited;
-    if (looking) return now - stood;
-    looking = 1;
-    if (now - read_at >= SHORT) {
+/* Return the time of a clock in its thread. If it was read so long ago that it matters, find out for how long the thread
+   did not run since: that takes a microsecond or two, which the clock leaves out too. */
+static int64_t looked(Clock *of) {
+    int64_t now = nanoseconds(CLOCK_MONOTONIC), asked = now, told = of->waited;
+    if (of->looking) return now - of->stood;
+    of->looking = 1;
+    if (now - of->read_at >= SHORT) {
         for (int i = 0; i < TRIES; i++) {
             now = asked;
             told = look(&asked);
             if (asked - now < STOPPED || asked - now < 2 * quick) break; /* it was not stopped between the two */
         }
-        int64_t passed = now - read_at, more = waited < 0 ? 0 : told - waited;
-        if (more > 0) __atomic_add_fetch(&stood, more < passed ? more : passed, __ATOMIC_RELAXED);
-        waited = told;
+        int64_t passed = now - of->read_at, more = of->waited < 0 ? 0 : told - of->waited;
+        if (more > 0) __atomic_add_fetch(&of->stood, more < passed ? more : passed, __ATOMIC_RELAXED);
+        of->waited = told;
     }
-    read_at = asked;
-    looking = 0;
-    return now - (__atomic_add_fetch(&stood, asked - now, __ATOMIC_RELAXED) - (asked - now));
+    of->read_at = asked;
+    of->looking = 0;
+    if (of->stood > longest) longest = of->stood;
+    return now - (__atomic_add_fetch(&of->stood, asked - now, __ATOMIC_RELAXED) - (asked - now));
 }
 
 /* The first thread of a new process is another one, which has not waited yet. */
@@ -132,9 +143,10 @@ pid_t fork(void) {
 int clock_gettime(clockid_t id, struct timespec *at) {
     if (!system_clock) return (int)syscall(SYS_clock_gettime, id, at);
     if (id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_RAW) return system_clock(id, at);
-    int64_t now = pthread_equal(pthread_self(), first)
-                      ? looked()
-                      : nanoseconds(CLOCK_MONOTONIC) - __atomic_load_n(&stood, __ATOMIC_RELAXED);
+    int64_t now = apart ? looked(&own)
+                  : pthread_equal(pthread_self(), first)
+                      ? looked(&of_first)
+                      : nanoseconds(CLOCK_MONOTONIC) - __atomic_load_n(&of_first.stood, __ATOMIC_RELAXED);
     last = now = now > last ? now : last;
     at->tv_sec = (time_t)(now / SECOND);
     at->tv_nsec = (long)(now % SECOND);
@@ -146,7 +158,8 @@ int clock_gettime(clockid_t id, struct timespec *at) {
 static const struct timespec *of_system(const struct timespec *at, struct timespec *moved) {
     if (!at || !system_clock || at->tv_sec > nanoseconds(CLOCK_REALTIME) / SECOND / 2 || !(at->tv_sec | at->tv_nsec))
         return at; /* 0 stops a timer */
-    int64_t until = (int64_t)at->tv_sec * SECOND + at->tv_nsec + __atomic_load_n(&stood, __ATOMIC_RELAXED);
+    Clock *of = apart ? &own : &of_first;
+    int64_t until = (int64_t)at->tv_sec * SECOND + at->tv_nsec + __atomic_load_n(&of->stood, __ATOMIC_RELAXED);
     moved->tv_sec = (time_t)(until / SECOND);
     moved->tv_nsec = (long)(until % SECOND);
     return moved;

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from gate.formats import jmh
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError, Suite
+from harness.instruments import active_clock
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import at_least
 from harness.instruments.suite import Call, SuiteInstrument
@@ -42,6 +43,10 @@ class Jmh(SuiteInstrument):
             return ()
         wanted = (name[0] + ("" if name[1:2] in ([], [":"]) else "*") for name in names)
         return ("-e", f"^(?!{at_least(wanted)}$)")
+
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002
+        """Give each thread its own clock: a worker, which is never the first thread, times what it does itself."""
+        return {active_clock.APART: "1"}
 
     def read(self, call: Call) -> Suite:
         """Read the file of -rff, if standard output does not report a failure.

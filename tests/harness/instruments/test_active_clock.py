@@ -49,9 +49,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def told(folder: Path, scratch: Path, *argv: str) -> list[float]:
+def told(folder: Path, scratch: Path, *argv: str, **given: str) -> list[float]:
     """Run a program with the clock; return the numbers that it prints."""
-    own = active_clock.variables(folder, scratch, os.environ)
+    own = active_clock.variables(folder, scratch, os.environ) | given
     done = subprocess.run(argv, env={**os.environ, **own}, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return [float(word) for word in done.stdout.split()]
@@ -68,6 +68,37 @@ def test_what_others_run_is_left_out_and_told(folder: Path, tmp_path: Path) -> N
     assert stood is not None and stood > max(
         wall - active for active, wall in zip(found[::2], found[1::2], strict=True)
     )
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_thread_that_is_not_the_first_has_a_clock_of_its_own_where_that_is_asked_for(
+    folder: Path, tmp_path: Path, *, apart: bool
+) -> None:
+    program = """
+    import os, threading, time
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    other = os.fork()
+    if not other:
+        while True: pass
+    def work():
+        begin, ran, at = time.perf_counter(), time.thread_time(), time.time()
+        while time.thread_time() < ran + 0.1: pass
+        print(time.perf_counter() - begin, time.time() - at)
+        begin, at = time.perf_counter(), time.time()
+        threading.Event().wait(0.1)
+        print(time.perf_counter() - begin, time.time() - at)
+    thread = threading.Thread(target=work)
+    thread.start(), thread.join()
+    os.kill(other, 9)
+    """
+    given = {active_clock.APART: "1"} if apart else {}
+    active, wall, waited, passed = told(folder, tmp_path, sys.executable, "-c", textwrap.dedent(program), **given)
+    assert wall > 0.15
+    assert active == pytest.approx(0.1 if apart else wall, rel=0.1)
+    # waits end at their time, and count; after them the thread may wait for the processor again
+    assert 0.09 < waited < passed + 0.001
+    stood = active_clock.stood_still(tmp_path)
+    assert stood is not None and stood > wall - active - 0.001
 
 
 def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path: Path) -> None:
