@@ -2,11 +2,12 @@
 
    Loaded before the C library (LD_PRELOAD), it takes the place of its monotonic clocks, as one, in programs that measure
    themselves. What they print is then active time: sleeping, locks and disks count as they did, other programs do not.
-   Of the first thread the kernel says how long it was ready and did not run (/proc/thread-self/schedstat). Others read
-   the same clock, as the first thread left it: what they read may be ahead by what that thread waits just then, never
-   by more, and in no thread does it go back. Where others do the work, it is the usual one; with $PERFGATE_CLOCKS each
-   thread has such a clock of its own. Waits until a time of this clock are made to end at the system's. At the end it
-   adds a line to $PERFGATE_CLOCK: the nanoseconds that it stood still. Built without a library of its own. */
+   Of one thread the kernel says how long it was ready and did not run (/proc/thread-self/schedstat): the first that
+   reads this clock, until the program's first thread does (a JVM's never does). Others read the same clock, as that
+   thread left it: what they read may be ahead by what it waits just then, never by more, and in no thread does it go
+   back. Where others do the work, it is the usual one; with $PERFGATE_CLOCKS each thread has such a clock of its own.
+   Waits until a time of this clock are made to end at the system's. At the end it adds a line to $PERFGATE_CLOCK: the
+   nanoseconds that it stood still. Built without a library of its own. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,17 +31,11 @@ enum { SECOND = 1000000000, SHORT = 50000, STOPPED = 5000, TRIES = 9 };
 
 #define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
 
-typedef struct {
-    int64_t stood, read_at, waited;
-    volatile int looking; /* a signal may come meanwhile, and read the clock */
-} Clock;
-
-static pthread_t first;
-static int apart;                               /* each thread has its own clock */
-static Clock of_first;
-static int64_t longest, quick = SECOND;         /* longest: of own clocks; quick: the shortest look */
-OF_THREAD Clock own;
-OF_THREAD int64_t last;
+static pthread_t first, measuring;
+static int off, apart, counted;                 /* apart: each thread has its own; counted: the kernel does */
+static int64_t common, longest, quick = SECOND; /* for how long clocks stood still; the shortest look */
+OF_THREAD int64_t own, read_at, waited, last;
+OF_THREAD volatile int looking;                 /* a signal may come meanwhile, and read the clock */
 static int (*system_clock)(clockid_t, struct timespec *);
 void *dlvsym(void *, const char *, const char *) __attribute__((weak)); /* musl has none */
 
@@ -86,10 +81,12 @@ static int64_t look(int64_t *asked) {
 __attribute__((constructor)) static void begin(void) {
     if (!system_clock) find(&system_clock, "clock_gettime");
     /* only lines are wanted: the clock is the system's */
-    if ((of_first.looking = !getenv("PERFGATE_CLOCK"))) return;
-    first = pthread_self();
+    off = !getenv("PERFGATE_CLOCK");
+    if (off) return;
+    first = pthread_self(), measuring = 0;
     apart = getenv("PERFGATE_CLOCKS") != NULL;
-    for (int i = 0; i < TRIES; i++) of_first.waited = look(&of_first.read_at);
+    for (int i = 0; i < TRIES; i++) waited = look(&read_at);
+    counted = waited >= 0;
 }
 
 /* What is printed line by line into the file that is read meanwhile is read before the program ends. */
@@ -103,32 +100,44 @@ __attribute__((constructor)) static void lines(void) {
 __attribute__((destructor)) static void end(void) {
     const char *path = getenv("PERFGATE_CLOCK");
     int how = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    long file = path && of_first.waited >= 0 ? syscall(SYS_openat, AT_FDCWD, path, how, 0644) : -1;
+    long file = path && counted ? syscall(SYS_openat, AT_FDCWD, path, how, 0644) : -1;
     char line[32];
-    syscall(SYS_write, file, line, (long)snprintf(line, sizeof line, "%lld\n", (long long)(apart ? longest : of_first.stood)));
+    syscall(SYS_write, file, line, (long)snprintf(line, sizeof line, "%lld\n", (long long)(apart ? longest : common)));
     syscall(SYS_close, file);
 }
 
-/* Return the time of a clock in its thread. If it was read so long ago that it matters, find out for how long the thread
-   did not run since: that takes a microsecond or two, which the clock leaves out too. */
-static int64_t looked(Clock *of) {
-    int64_t now = nanoseconds(CLOCK_MONOTONIC), asked = now, told = of->waited;
-    if (of->looking) return now - of->stood;
-    of->looking = 1;
-    if (now - of->read_at >= SHORT) {
+/* Return whether the clock goes by what this thread waits, from now on if it did not. */
+static int measures(void) {
+    pthread_t self = pthread_self(), none = 0;
+    if (pthread_equal(self, measuring)) return 1;
+    if (pthread_equal(self, first)) {
+        if (!__atomic_exchange_n(&measuring, self, __ATOMIC_RELAXED)) return 1;
+    } else if (!__atomic_compare_exchange_n(&measuring, &none, self, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return 0;
+    waited = look(&read_at);
+    return 1;
+}
+
+/* Return the time of the clock that goes by this thread. If it was read so long ago that it matters, find out for how
+   long the thread did not run since: that takes a microsecond or two, which the clock leaves out too. */
+static int64_t looked(void) {
+    int64_t now = nanoseconds(CLOCK_MONOTONIC), asked = now, told = waited, *stood = apart ? &own : &common;
+    if (looking) return now - *stood;
+    looking = 1;
+    if (now - read_at >= SHORT) {
         for (int i = 0; i < TRIES; i++) {
             now = asked;
             told = look(&asked);
             if (asked - now < STOPPED || asked - now < 2 * quick) break; /* it was not stopped between the two */
         }
-        int64_t passed = now - of->read_at, more = of->waited < 0 ? 0 : told - of->waited;
-        if (more > 0) __atomic_add_fetch(&of->stood, more < passed ? more : passed, __ATOMIC_RELAXED);
-        of->waited = told;
+        int64_t passed = now - read_at, more = waited < 0 ? 0 : told - waited;
+        if (more > 0) __atomic_add_fetch(stood, more < passed ? more : passed, __ATOMIC_RELAXED);
+        waited = told;
     }
-    of->read_at = asked;
-    of->looking = 0;
-    if (of->stood > longest) longest = of->stood;
-    return now - (__atomic_add_fetch(&of->stood, asked - now, __ATOMIC_RELAXED) - (asked - now));
+    read_at = asked;
+    looking = 0;
+    if (*stood > longest) longest = *stood;
+    return now - (__atomic_add_fetch(stood, asked - now, __ATOMIC_RELAXED) - (asked - now));
 }
 
 /* The first thread of a new process is another one, which has not waited yet. */
@@ -143,10 +152,9 @@ pid_t fork(void) {
 int clock_gettime(clockid_t id, struct timespec *at) {
     if (!system_clock) return (int)syscall(SYS_clock_gettime, id, at);
     if (id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_RAW) return system_clock(id, at);
-    int64_t now = apart ? looked(&own)
-                  : pthread_equal(pthread_self(), first)
-                      ? looked(&of_first)
-                      : nanoseconds(CLOCK_MONOTONIC) - __atomic_load_n(&of_first.stood, __ATOMIC_RELAXED);
+    int64_t now = !off && (apart || measures())
+                      ? looked()
+                      : nanoseconds(CLOCK_MONOTONIC) - __atomic_load_n(&common, __ATOMIC_RELAXED);
     last = now = now > last ? now : last;
     at->tv_sec = (time_t)(now / SECOND);
     at->tv_nsec = (long)(now % SECOND);
@@ -158,8 +166,8 @@ int clock_gettime(clockid_t id, struct timespec *at) {
 static const struct timespec *of_system(const struct timespec *at, struct timespec *moved) {
     if (!at || !system_clock || at->tv_sec > nanoseconds(CLOCK_REALTIME) / SECOND / 2 || !(at->tv_sec | at->tv_nsec))
         return at; /* 0 stops a timer */
-    Clock *of = apart ? &own : &of_first;
-    int64_t until = (int64_t)at->tv_sec * SECOND + at->tv_nsec + __atomic_load_n(&of->stood, __ATOMIC_RELAXED);
+    int64_t stood = apart ? own : __atomic_load_n(&common, __ATOMIC_RELAXED);
+    int64_t until = (int64_t)at->tv_sec * SECOND + at->tv_nsec + stood;
     moved->tv_sec = (time_t)(until / SECOND);
     moved->tv_nsec = (long)(until % SECOND);
     return moved;

@@ -101,6 +101,46 @@ def test_a_thread_that_is_not_the_first_has_a_clock_of_its_own_where_that_is_ask
     assert stood is not None and stood > wall - active - 0.001
 
 
+def test_where_the_first_thread_never_reads_it_the_clock_is_that_of_the_first_one_that_does(
+    folder: Path, tmp_path: Path
+) -> None:
+    program = """
+    #define _GNU_SOURCE
+    #include <pthread.h>
+    #include <sched.h>
+    #include <signal.h>
+    #include <stdio.h>
+    #include <time.h>
+    #include <unistd.h>
+    static double now(clockid_t id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+    static void work(void) {
+        double begin = now(CLOCK_MONOTONIC), at = now(CLOCK_REALTIME), ran = now(CLOCK_THREAD_CPUTIME_ID);
+        while (now(CLOCK_THREAD_CPUTIME_ID) < ran + 0.1) {}
+        printf("%f %f\\n", now(CLOCK_MONOTONIC) - begin, now(CLOCK_REALTIME) - at);
+    }
+    static void *measured(void *none) { work(); return none; }
+    static void run(void) { pthread_t own; pthread_create(&own, 0, measured, 0); pthread_join(own, 0); }
+    int main(void) {
+        cpu_set_t one; CPU_ZERO(&one); CPU_SET(sched_getcpu(), &one); sched_setaffinity(0, sizeof one, &one);
+        pid_t other = fork();
+        if (!other) for (;;) {}
+        run();
+        work();
+        run();
+        kill(other, 9);
+        return 0;
+    }
+    """
+    (tmp_path / "a.c").write_text(textwrap.dedent(program))
+    subprocess.run(["cc", "-O1", "-o", "a", "a.c", "-pthread"], cwd=tmp_path, check=True)
+    worker, wall, main, _, later, beside = told(folder, tmp_path, str(tmp_path / "a"))
+    assert wall > 0.15
+    assert worker == pytest.approx(0.1, rel=0.1)
+    # and it is the first thread's as soon as that reads it
+    assert main == pytest.approx(0.1, rel=0.1)
+    assert later == pytest.approx(beside, rel=0.1)
+
+
 def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path: Path) -> None:
     """Also those until a time of this clock, which is behind the system's by then, of C and of Rust's futex."""
     source = tmp_path / "waits.c"
