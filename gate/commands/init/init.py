@@ -18,22 +18,14 @@ from typing import Any, TextIO
 from gate.checkout import top_of
 from gate.cli.command import command_of
 from gate.codes import Exit
-from gate.commands.init import c_sources, cargo, cmake, go, jmh, long, make, npm, python, scripts
+from gate.commands.init import c_sources, cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
 from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.command import Options
+from gate.commands.init.fit import BUILD_LIMIT, Shorter, by_cpu_time, fitted, representatives
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
-from gate.commands.init.mend import (
-    BUILD_LIMIT,
-    by_cpu_time,
-    comparable,
-    fitted,
-    lesson,
-    mended,
-    reason,
-    representatives,
-)
+from gate.commands.init.mend import comparable, lesson, mended, reason
 from gate.commands.init.tree import Tree, read_tree, write_new
 from gate.config.config_text import project_source, read_source
 from gate.config.parse import parse
@@ -146,7 +138,7 @@ class _Init:
     def _tried(self, tree: Tree, found: Found) -> Mapping[str, str]:
         """Try what was written, and write it again as a trial teaches; return what gave no values."""
         choices, attempt, written = _CHOICES, 0, found
-        shorter = long.Shorter(tree)
+        shorter = Shorter(tree)
         while True:
             screen = io.StringIO()
             trial = self._trial(screen)
