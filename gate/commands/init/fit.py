@@ -323,20 +323,25 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
 
 
 def _spread(found: Found, means: Mapping[str, float], counts: Mapping[str, int], count: int) -> list[str]:
-    """Return so many cases at most: the fastest of each group, spread over the suite and not its first names.
+    """Return so many cases at most: the fastest of each group, of the largest groups first.
+
+    Of groups as large as each other those that are spread over the suite, and not its first names.
 
     counts: of values that each has. What has many times as many as is usual takes as many times as long.
     """
-    groups: dict[str, str] = {}
+    groups: dict[str, list[str]] = {}
     usual = _OFTEN * median([counts.get(label, 1) for label in means] or [1])
     light = [label for label in means if counts.get(label, 1) <= usual]
     for label in sorted(light, key=means.__getitem__):
         # names of JavaScript are sentences
         parts = [label] if _loaded(found) else re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))
-        groups.setdefault(parts[0], label)
-    every = sorted(groups.values())
-    step = max(1.0, len(every) / count)
-    return [every[int(at * step)] for at in range(min(count, len(every)))]
+        groups.setdefault(parts[0], []).append(label)
+    every = sorted(groups.values(), key=lambda own: (-len(own), own[0]))
+    least = len(every[count - 1]) if count < len(every) else 0
+    large = [own[0] for own in every if len(own) > least]
+    alike = [own[0] for own in every if len(own) == least]
+    some = min(count - len(large), len(alike))
+    return sorted([*large, *(alike[int(at * len(alike) / some)] for at in range(some))])
 
 
 def _loaded(found: Found) -> bool:

@@ -408,3 +408,17 @@ def test_what_asks_for_many_times_the_values_of_the_others_is_not_chosen() -> No
         assert made is not None
         assert len(made[0].benchmark.include) == 16
         assert "group3/a" not in made[0].benchmark.include
+
+
+def test_of_more_groups_than_there_is_room_for_the_largest_are_chosen_first() -> None:
+    small = [f"BenchmarkA{n:02}" for n in range(30)]
+    names = [*small, *(f"BenchmarkX/{n}" for n in range(20)), *(f"BenchmarkY/{n}" for n in range(2))]
+    cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True, "mean": 1e-3} for name in names]
+    told = {"benchmarks": [{"benchmark": "a", "cases": cases}], "cost": costs(1, 100.0), "plans": {}}
+    few, chosen, total = chosen_of(found(["./b"], "go", amount=Amount(1, 1)), told)
+    assert total == 52
+    assert {"BenchmarkX/0", "BenchmarkY/0"} <= {*few.benchmark.include}
+    # the others are spread over the rest
+    rest = [name for name in few.benchmark.include if name in small]
+    assert (len(rest), rest[0]) == (chosen - 2, small[0])
+    assert len(rest) > 4 and rest[-1] > small[20]
