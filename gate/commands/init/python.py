@@ -259,11 +259,15 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
 
 
 def looking_below(tree: Tree, paths: list[str]) -> list[str]:
-    """Return the option that keeps pytest from looking at what lies beside its tests, such as the README."""
+    """Return the options that keep pytest from looking at what lies beside its tests, such as the README."""
     folders = [posixpath.dirname(path) if path.endswith(".py") else path for path in paths]
     common = posixpath.commonpath(folders) if all(folders) and folders else ""
     above = [str(parent / "conftest.py") for parent in PurePosixPath(common).parents]
-    return [f"--confcutdir={common}"] if common and not {*above} & tree.names else []
+    if common:
+        return [f"--confcutdir={common}"] if not {*above} & tree.names else []
+    # it asks of each file beside those at the top whether it is an environment
+    texts = {PurePosixPath(path).suffix for path in tree.names if "/" not in path} & {".md", ".rst"}
+    return [f"--ignore-glob=*{suffix}" for suffix in sorted(texts)]
 
 
 def look_pyperf(tree: Tree, ask: Asked) -> Found | None:

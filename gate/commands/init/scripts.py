@@ -25,6 +25,9 @@ _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]|\$argv\[1\
 _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby", ".php": "php"}
 _ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|benchmark)["']""")
 """Libraries that repeat until a fixed time has passed: the time of the whole run says nothing."""
+_TOLD = re.compile(
+    r"^[ \t$>*`-]*(?:(?:ba)?sh[ \t]+)?(?:\./)?([\w./-]+)[ \t]+(bench(?:marks?)?|perf)`?[ \t]*(?:#.*)?$", re.MULTILINE
+)
 _PHPBENCH = re.compile(r"\bpublic\s+function\s+bench\w*\s*\(")
 _IPS = (
     "Benchmark.singleton_class.prepend(Module.new{def ips(*a,&b);super(*a){|x|b.call(x);x.config(time:0.3,warmup:0.1)}"
@@ -78,6 +81,8 @@ def look(tree: Tree, ask: Asked) -> Found:
     able = [path for path in able if _interpreter(tree, path) and _runs_alone(tree, path)]
     # in a folder of benchmarks a script need not say so, where none does
     scripts = [*filter(is_benchmark, able)] or able
+    if not scripts and (told := _told(tree)):
+        return told
     if not scripts:
         notes = [f"{name} has no benchmarks: write {first}" for name, first in _START.items() if name in tree.names][:1]
         return Found("generic", "no known build tool or benchmark", [placeholder()], notes=notes)
@@ -102,6 +107,18 @@ def look(tree: Tree, ask: Asked) -> Found:
     rows = [Row(f"script {p}", "left out: one script is measured") for p in scripts if p not in (script, *alike)]
     benchmarks = [first, *(beside[path] for path in alike)]
     return replace(Found("generic", f"script {script}", benchmarks, setup=setup, rows=rows), amount=amount)
+
+
+def _told(tree: Tree) -> Found | None:
+    """Find a script that a README starts with a word for benchmarks."""
+    for path in (each for each in tree.ending("") if each.startswith("README")):
+        for script, word in _TOLD.findall(tree.text(path)):
+            if script in tree.names and (interpreter := _interpreter(tree, script)):
+                itself = os.access(tree.directory / script, os.X_OK)
+                command = [*([f"./{script}"] if itself else [interpreter, script]), word]
+                measured, amount = of_script(word, command, tree.text(script))
+                return replace(Found("generic", f"a line of {path}", [measured]), amount=amount)
+    return None
 
 
 def _measured(tree: Tree, script: str) -> tuple[Proposed, Amount | None]:

@@ -602,6 +602,11 @@ JAVASCRIPT = {
     "generic": Case({"bench.sh": "#!/bin/bash\ntrue\n"}, "['bash', 'bench.sh']", kind="generic"),
     "adaptive": Case({"bench.js": 'import { Bench } from "tinybench"\n'}, "['node', 'bench.js']"),
     "nothing": Case({"README": ""}, None, kind="generic"),
+    "told": Case(
+        {"README.md": "    $ tests/run.sh # tests\n    $ ./no.sh bench\n    $ tests/run.sh bench  # all\n", "tests/run.sh": "#!/bin/bash\n"},
+        "['bash', 'tests/run.sh', 'bench']",
+        kind="generic",
+    ),
 }  # fmt: skip
 
 CORE = "<dependency><artifactId>jmh-core</artifactId></dependency>"
