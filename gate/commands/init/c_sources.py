@@ -25,7 +25,7 @@ from gate.commands.init.found import (
     tests,
 )
 from gate.commands.init.scripts import is_benchmark
-from gate.commands.init.tree import Tree, called, folder_of
+from gate.commands.init.tree import Tree, called, folder_of, told
 
 SOURCES = (
     *(".c", ".cc", ".cpp", ".cxx", ".C", ".m", ".f90", ".f", ".s", ".S", ".zig"),
@@ -192,9 +192,8 @@ _TOLD = re.compile(
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find what a README compiles, else the first source that compiles with the project's own ones; None without."""
-    told = _told(tree, ask)
-    if told is not None:
-        return told
+    if (compiled := _compiled(tree, ask)) is not None:
+        return compiled
     rows: list[Row] = []
     found = None
     sources = [p for p in tree.ending(*_COMPILERS) if _PATH.fullmatch(p) and not OTHERS & {*PurePosixPath(p).parts}]
@@ -221,14 +220,12 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     return found or (Found("c", "no benchmark that compiles", [placeholder()], rows=rows) if rows else None)
 
 
-def _told(tree: Tree, ask: Asked) -> Found | None:
+def _compiled(tree: Tree, ask: Asked) -> Found | None:
     """Find the benchmark, else the tests, that a README compiles and starts in one go, if it compiles here."""
     found = [
-        (not BENCH.search(told[0]), path, str(told[1]), str(told[2]))
-        for path in tree.ending("")
-        if path.startswith("README")
-        for told in _TOLD.finditer(tree.text(path))
-        if BENCH.search(told[0]) or "test" in told[0]
+        (not BENCH.search(match[0]), path, str(match[1]), str(match[2]))
+        for path, match in told(tree, _TOLD)
+        if BENCH.search(match[0]) or "test" in match[0]
     ]
     for plain, path, build, start in sorted(found, key=lambda each: each[0]):
         made = re.search(r"\s-o\s*(\S+)", build)

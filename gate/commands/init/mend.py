@@ -12,14 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from gate.commands.init.fit import LONGEST, as_printed, judged
-from gate.commands.init.found import (
-    Amount,
-    Found,
-    Proposed,
-    Row,
-    like,
-    within,
-)
+from gate.commands.init.found import Amount, Found, Proposed, Row, like, within
 from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of
 from gate.commands.init.requirements import groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of

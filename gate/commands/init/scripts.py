@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import MOST, Amount, Found, Proposed, Rank, Row, fixed_plan, placeholder
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, told
 
 _NAMED = re.compile(
     r"(run[-_])?(bench|benches|benchmarks?|benchsuite|perf)([-_]?(all|main|run|suite)|[-_].*)?|.*[-_](bench|benchmarks?)"
@@ -81,8 +81,8 @@ def look(tree: Tree, ask: Asked) -> Found:
     able = [path for path in able if _interpreter(tree, path) and _runs_alone(tree, path)]
     # in a folder of benchmarks a script need not say so, where none does
     scripts = [*filter(is_benchmark, able)] or able
-    if not scripts and (told := _told(tree)):
-        return told
+    if not scripts and (started := _started(tree)):
+        return started
     if not scripts:
         notes = [f"{name} has no benchmarks: write {first}" for name, first in _START.items() if name in tree.names][:1]
         return Found("generic", "no known build tool or benchmark", [placeholder()], notes=notes)
@@ -109,15 +109,15 @@ def look(tree: Tree, ask: Asked) -> Found:
     return replace(Found("generic", f"script {script}", benchmarks, setup=setup, rows=rows), amount=amount)
 
 
-def _told(tree: Tree) -> Found | None:
+def _started(tree: Tree) -> Found | None:
     """Find a script that a README starts with a word for benchmarks."""
-    for path in (each for each in tree.ending("") if each.startswith("README")):
-        for script, word in _TOLD.findall(tree.text(path)):
-            if script in tree.names and (interpreter := _interpreter(tree, script)):
-                itself = os.access(tree.directory / script, os.X_OK)
-                command = [*([f"./{script}"] if itself else [interpreter, script]), word]
-                measured, amount = of_script(word, command, tree.text(script))
-                return replace(Found("generic", f"a line of {path}", [measured]), amount=amount)
+    for path, match in told(tree, _TOLD):
+        script, word = match.groups()
+        if script in tree.names and (interpreter := _interpreter(tree, script)):
+            itself = os.access(tree.directory / script, os.X_OK)
+            command = [*([f"./{script}"] if itself else [interpreter, script]), word]
+            measured, amount = of_script(word, command, tree.text(script))
+            return replace(Found("generic", f"a line of {path}", [measured]), amount=amount)
     return None
 
 

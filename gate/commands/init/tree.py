@@ -133,6 +133,12 @@ def called(tree: Tree, path: str) -> list[str] | None:
     return next((words for words in found if any(word in own for word in words)), found[0] if found else None)
 
 
+def told(tree: Tree, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield what a pattern finds in the project's READMEs, each with its file."""
+    every = (path for path in tree.files if path.startswith("README"))
+    return ((path, match) for path in every for match in pattern.finditer(tree.text(path)))
+
+
 def write_new(place: Path, name: str, text: str, *, force: bool) -> None:
     """Write a file of a project, as it is named to the user; without force over nothing, not even a moment old.
 
