@@ -44,9 +44,10 @@ _BESIDE = 0.25
 """Of the time of builds: executions that take less are no reason for fewer of them."""
 _MANY = 40
 """Findings beyond which a budget has too few builds for each."""
-_CHOSEN = 16
-_FEW = 8
-"""Cases that are chosen of a suite that took too long, or a quarter of fewer: a start is to take seconds."""
+_CHOSEN, _FEW = 16, 8
+"""Cases that are chosen; few where a plan of so many finds little, and of a suite that took too long, whose start is to
+take seconds (or a quarter, if these are fewer).
+"""
 _FILTERS = ("go", "google-benchmark", "criterion", "asv", "pyperf", "divan", "libtest")
 """Instruments, and formats of values, that give `include` to the suite, so that one case takes the time of one."""
 CHOOSES = "PERFGATE_INCLUDE"
@@ -296,7 +297,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
             return None
     if wanted is None:
         why = "left out: its table names those that are measured"
-        most = min(short, few if listed else _CHOSEN)
+        most = min(short, few if listed else _FEW if _finds_little(trial, _CHOSEN / total) else _CHOSEN)
         most = max(1, int(min(most, total * (held if math.isinf(short) and not lean else math.inf) / _BUILDS)))
         counts = {b.name: {label: one.get("values", 1) for label, one in judged(b, trial)} for b in found.benchmarks}
         shares = {name: max(1, round(most * len(own) / total)) for name, own in means.items()}
@@ -410,10 +411,10 @@ def _enough(trial: Mapping[str, Any]) -> float:
     return float((trial.get("plans") or {}).get("enough") or math.inf)
 
 
-def _finds_little(trial: Mapping[str, Any]) -> bool:
-    """Return whether a plan as it is written finds large changes alone."""
+def _finds_little(trial: Mapping[str, Any], share: float = 1.0) -> bool:
+    """Return whether a plan as it is written finds large changes alone, also with that share of its cases."""
     finds = ((trial.get("plans") or {}).get("fit") or {"finds": 0.0})["finds"]
-    return finds is None or finds > _WIDE
+    return finds is None or finds * math.sqrt(share) > _WIDE
 
 
 def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Proposed | None:

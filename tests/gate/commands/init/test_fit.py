@@ -410,13 +410,15 @@ def test_what_asks_for_many_times_the_values_of_the_others_is_not_chosen() -> No
         assert "group3/a" not in made[0].benchmark.include
 
 
-def test_of_more_groups_than_there_is_room_for_the_largest_are_chosen_first() -> None:
+@pytest.mark.parametrize(("finds", "count"), [(0.1, 16), (0.3, 8), (None, 8)])
+def test_of_more_groups_than_there_is_room_for_the_largest_are_chosen_first(finds: float | None, count: int) -> None:
     small = [f"BenchmarkA{n:02}" for n in range(30)]
     names = [*small, *(f"BenchmarkX/{n}" for n in range(20)), *(f"BenchmarkY/{n}" for n in range(2))]
     cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True, "mean": 1e-3} for name in names]
-    told = {"benchmarks": [{"benchmark": "a", "cases": cases}], "cost": costs(1, 100.0), "plans": {}}
+    told: dict[str, Any] = {"benchmarks": [{"benchmark": "a", "cases": cases}], "cost": costs(1, 100.0)}
+    told["plans"] = {"fit": {"finds": finds}, "leaner": {"builds": 8}}
     few, chosen, total = chosen_of(found(["./b"], "go", amount=Amount(1, 1)), told)
-    assert total == 52
+    assert (chosen, total) == (count, 52)
     assert {"BenchmarkX/0", "BenchmarkY/0"} <= {*few.benchmark.include}
     # the others are spread over the rest
     rest = [name for name in few.benchmark.include if name in small]
