@@ -2,10 +2,9 @@
 
    Loaded before the C library (LD_PRELOAD), it takes the place of its monotonic clocks, as one, in programs that measure
    themselves. What they print is then active time: sleeping, locks and disks count as they did, other programs do not.
-   Of one thread the kernel says how long it was ready and did not run (/proc/thread-self/schedstat): the first that
-   reads this clock, until the program's first thread does (a JVM's never does). Others read the same clock, as that
-   thread left it: what they read may be ahead by what it waits just then, never by more, and in no thread does it go
-   back. Where others do the work, it is the usual one; with $PERFGATE_CLOCKS each thread has such a clock of its own.
+   Of the first thread, or with $PERFGATE_WORKER of JMH's worker, the kernel says how long it was ready and did not run
+   (/proc/thread-self/schedstat). Others read the same clock, as that thread left it: what they read may be ahead by what
+   it waits just then, never by more, and in no thread does it go back. Where others do the work, it is the usual one.
    Waits until a time of this clock are made to end at the system's. At the end it adds a line to $PERFGATE_CLOCK: the
    nanoseconds that it stood still. Built without a library of its own. */
 
@@ -29,13 +28,11 @@
 
 enum { SECOND = 1000000000, SHORT = 50000, STOPPED = 5000, TRIES = 9 };
 
-#define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
-
-static pthread_t first, measuring;
-static int off, apart, counted;                 /* apart: each thread has its own; counted: the kernel does */
-static int64_t common, longest, quick = SECOND; /* for how long clocks stood still; the shortest look */
-OF_THREAD int64_t own, read_at, waited, last;
-OF_THREAD volatile int looking;                 /* a signal may come meanwhile, and read the clock */
+static pthread_t measuring; /* 0: none does */
+static int workers = -1;    /* of JMH; -1: they are none of this clock's, as the first thread measures */
+static int64_t stood, read_at, waited, quick = SECOND; /* quick: the shortest look */
+static volatile int looking;                           /* a signal may come meanwhile, and read the clock */
+static __thread int64_t last __attribute__((tls_model("initial-exec")));
 static int (*system_clock)(clockid_t, struct timespec *);
 void *dlvsym(void *, const char *, const char *) __attribute__((weak)); /* musl has none */
 
@@ -81,12 +78,10 @@ static int64_t look(int64_t *asked) {
 __attribute__((constructor)) static void begin(void) {
     if (!system_clock) find(&system_clock, "clock_gettime");
     /* only lines are wanted: the clock is the system's */
-    off = !getenv("PERFGATE_CLOCK");
-    if (off) return;
-    first = pthread_self(), measuring = 0;
-    apart = getenv("PERFGATE_CLOCKS") != NULL;
+    if ((looking = !getenv("PERFGATE_CLOCK"))) return;
+    workers = getenv("PERFGATE_WORKER") ? 0 : -1;
+    measuring = workers ? pthread_self() : 0;
     for (int i = 0; i < TRIES; i++) waited = look(&read_at);
-    counted = waited >= 0;
 }
 
 /* What is printed line by line into the file that is read meanwhile is read before the program ends. */
@@ -100,29 +95,17 @@ __attribute__((constructor)) static void lines(void) {
 __attribute__((destructor)) static void end(void) {
     const char *path = getenv("PERFGATE_CLOCK");
     int how = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    long file = path && counted ? syscall(SYS_openat, AT_FDCWD, path, how, 0644) : -1;
+    long file = path && waited >= 0 ? syscall(SYS_openat, AT_FDCWD, path, how, 0644) : -1;
     char line[32];
-    syscall(SYS_write, file, line, (long)snprintf(line, sizeof line, "%lld\n", (long long)(apart ? longest : common)));
+    syscall(SYS_write, file, line, (long)snprintf(line, sizeof line, "%lld\n", (long long)stood));
     syscall(SYS_close, file);
 }
 
-/* Return whether the clock goes by what this thread waits, from now on if it did not. */
-static int measures(void) {
-    pthread_t self = pthread_self(), none = 0;
-    if (pthread_equal(self, measuring)) return 1;
-    if (pthread_equal(self, first)) {
-        if (!__atomic_exchange_n(&measuring, self, __ATOMIC_RELAXED)) return 1;
-    } else if (!__atomic_compare_exchange_n(&measuring, &none, self, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        return 0;
-    waited = look(&read_at);
-    return 1;
-}
-
-/* Return the time of the clock that goes by this thread. If it was read so long ago that it matters, find out for how
-   long the thread did not run since: that takes a microsecond or two, which the clock leaves out too. */
+/* Return the time of this clock in the thread that measures. If it was read so long ago that it matters, find out for
+   how long the thread did not run since: that takes a microsecond or two, which the clock leaves out too. */
 static int64_t looked(void) {
-    int64_t now = nanoseconds(CLOCK_MONOTONIC), asked = now, told = waited, *stood = apart ? &own : &common;
-    if (looking) return now - *stood;
+    int64_t now = nanoseconds(CLOCK_MONOTONIC), asked = now, told = waited;
+    if (looking) return now - stood;
     looking = 1;
     if (now - read_at >= SHORT) {
         for (int i = 0; i < TRIES; i++) {
@@ -131,13 +114,12 @@ static int64_t looked(void) {
             if (asked - now < STOPPED || asked - now < 2 * quick) break; /* it was not stopped between the two */
         }
         int64_t passed = now - read_at, more = waited < 0 ? 0 : told - waited;
-        if (more > 0) __atomic_add_fetch(stood, more < passed ? more : passed, __ATOMIC_RELAXED);
+        if (more > 0) __atomic_add_fetch(&stood, more < passed ? more : passed, __ATOMIC_RELAXED);
         waited = told;
     }
     read_at = asked;
     looking = 0;
-    if (*stood > longest) longest = *stood;
-    return now - (__atomic_add_fetch(stood, asked - now, __ATOMIC_RELAXED) - (asked - now));
+    return now - (__atomic_add_fetch(&stood, asked - now, __ATOMIC_RELAXED) - (asked - now));
 }
 
 /* The first thread of a new process is another one, which has not waited yet. */
@@ -152,13 +134,26 @@ pid_t fork(void) {
 int clock_gettime(clockid_t id, struct timespec *at) {
     if (!system_clock) return (int)syscall(SYS_clock_gettime, id, at);
     if (id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_RAW) return system_clock(id, at);
-    int64_t now = !off && (apart || measures())
+    int64_t now = pthread_equal(pthread_self(), measuring)
                       ? looked()
-                      : nanoseconds(CLOCK_MONOTONIC) - __atomic_load_n(&common, __ATOMIC_RELAXED);
+                      : nanoseconds(CLOCK_MONOTONIC) - __atomic_load_n(&stood, __ATOMIC_RELAXED);
     last = now = now > last ? now : last;
     at->tv_sec = (time_t)(now / SECOND);
     at->tv_nsec = (long)(now % SECOND);
     return 0;
+}
+
+/* JMH names its workers after their benchmark, with a dot between class and method, and a JVM its other threads without
+   one. Of several workers none is the one that measures. */
+int pthread_setname_np(pthread_t thread, const char *name) {
+    static int (*next)(pthread_t, const char *);
+    if (!next) find(&next, "pthread_setname_np");
+    if (workers >= 0 && pthread_equal(thread, pthread_self()) && strchr(name, '.') && !workers++) {
+        waited = look(&read_at);
+        measuring = thread;
+    } else if (workers > 1)
+        measuring = 0;
+    return next(thread, name);
 }
 
 /* Return a time of this clock as one of the system's. Where nobody says which clock it is of, its size does: the
@@ -166,8 +161,7 @@ int clock_gettime(clockid_t id, struct timespec *at) {
 static const struct timespec *of_system(const struct timespec *at, struct timespec *moved) {
     if (!at || !system_clock || at->tv_sec > nanoseconds(CLOCK_REALTIME) / SECOND / 2 || !(at->tv_sec | at->tv_nsec))
         return at; /* 0 stops a timer */
-    int64_t stood = apart ? own : __atomic_load_n(&common, __ATOMIC_RELAXED);
-    int64_t until = (int64_t)at->tv_sec * SECOND + at->tv_nsec + stood;
+    int64_t until = (int64_t)at->tv_sec * SECOND + at->tv_nsec + __atomic_load_n(&stood, __ATOMIC_RELAXED);
     moved->tv_sec = (time_t)(until / SECOND);
     moved->tv_nsec = (long)(until % SECOND);
     return moved;

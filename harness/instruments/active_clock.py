@@ -19,8 +19,8 @@ _SOURCE = Path(__file__).with_suffix(".c")
 _LIBRARY = "active_clock.so"
 _PRELOAD = "LD_PRELOAD"
 _TOLD = "PERFGATE_CLOCK"
-APART = "PERFGATE_CLOCKS"
-"""Gives each thread a clock of its own, where another one than the first measures and compares only its own times."""
+WORKER = "PERFGATE_WORKER"
+"""Says that it is not the first thread that measures, but the one that JMH makes for it."""
 LINES = "PERFGATE_LINES"
 """Names the file into which what is printed goes line by line."""
 _FILE = "clock"
@@ -100,7 +100,7 @@ def _variables(library: Path, scratch: Path, environment: Mapping[str, str]) -> 
 
 def without(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment without what `variables` sets."""
-    result = {name: value for name, value in environment.items() if name not in (_TOLD, APART)}
+    result = {name: value for name, value in environment.items() if name not in (_TOLD, WORKER)}
     if _TOLD in environment:
         _, _, rest = result.pop(_PRELOAD, "").partition(":")
         result |= {_PRELOAD: rest} if rest else {}

@@ -147,7 +147,7 @@ def test_nothing_was_written(tool: SuiteInstrument, command: str, empty: bool, w
             "PYTHONPATH": str(tmp_path / "perfgate-perfgate_pytest"),
             "COLUMNS": "200",
         },
-        Jmh: {"PERFGATE_CLOCKS": "1"},
+        Jmh: {"PERFGATE_WORKER": "1"},
     }
     assert tool.environment(call(command, scratch=tmp_path)) == own.get(type(tool), {})
 
