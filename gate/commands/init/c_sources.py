@@ -6,6 +6,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -183,17 +184,19 @@ _INCLUDE = re.compile(r"^\s*#\s*include\s*[\"<]([^\">]+)[\">]", re.MULTILINE)
 _PATH = re.compile(r"[\w./][\w./+-]*")
 _GUESS = "No rule of the project builds this: a guess, of the sources whose headers it includes."
 _TOLD = re.compile(
-    r"^[\s$>*`-]*((?:cc|gcc|clang|c\+\+|g\+\+|clang\+\+)\s[^&;|#`\n]+?)\s*(?:&&|;|\n[\s$>]*)\s*"
-    r"((?:\w+=[\w./-]+\s+)*\./[\w./-]+(?:[ \t]+[\w./=:,+%@-]+)*)[ \t]*(?:#[^\n]*)?$",
+    r"^[ \t]*(?:[-*>][ \t]+)?`?(?:\$[ \t]+)?((?:cc|gcc|clang|c\+\+|g\+\+|clang\+\+)[ \t][^&;|#`\n]+?)"
+    r"(?:[ \t]*(?:&&|;)[ \t]*|[ \t]*\r?\n[ \t]*(?:\$[ \t]+)?)"
+    r"((?:\w+=[\w./-]+[ \t]+)*\./[\w./-]+(?:[ \t]+[\w./=:,+%@-]+)*)[ \t]*`?[ \t]*(?:#[^\n]*)?\r?$",
     re.MULTILINE,
 )
 """What a README compiles and starts in one go, with the comment behind."""
+_TESTS = re.compile(r"(?<![a-z])tests?(?![a-z])", re.IGNORECASE)
 
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find what a README compiles, else the first source that compiles with the project's own ones; None without."""
-    if (compiled := _compiled(tree, ask)) is not None:
-        return compiled
+    if (told := _compiled(tree, ask, BENCH)) is not None:
+        return told
     rows: list[Row] = []
     found = None
     sources = [p for p in tree.ending(*_COMPILERS) if _PATH.fullmatch(p) and not OTHERS & {*PurePosixPath(p).parts}]
@@ -217,28 +220,29 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         else:
             measured = program(made, known)
             found = Found("c", path, [measured], build, _GUESS, artifacts=[made], products=[made], rows=rows)
+    found = found or _compiled(tree, ask, _TESTS)
     return found or (Found("c", "no benchmark that compiles", [placeholder()], rows=rows) if rows else None)
 
 
-def _compiled(tree: Tree, ask: Asked) -> Found | None:
-    """Find the benchmark, else the tests, that a README compiles and starts in one go, if it compiles here."""
-    found = [
-        (not BENCH.search(match[0]), path, str(match[1]), str(match[2]))
-        for path, match in told(tree, _TOLD)
-        if BENCH.search(match[0]) or "test" in match[0]
-    ]
-    for plain, path, build, start in sorted(found, key=lambda each: each[0]):
+def _compiled(tree: Tree, ask: Asked, called_so: re.Pattern[str]) -> Found | None:
+    """Find the first program that a README compiles and starts in one go, of benchmarks or of tests."""
+    found, rows = None, list[Row]()
+    for path, match in told(tree, _TOLD):
+        build, start = str(match[1]), str(match[2])
         made = re.search(r"\s-o\s*(\S+)", build)
         product = posixpath.normpath(made[1] if made else "a.out")
         words = start.split()
         runs = next(word for word in words if word.startswith("./"))
-        if posixpath.normpath(runs) != product or product in tree.names or ask.run("sh", "-c", build) is None:
+        if not called_so.search(match[0]) or posixpath.normpath(runs) != product or product in tree.names:
             continue
-        command = words if words[0] == runs else start
-        name = posixpath.basename(product) if made else "tests" if plain else "benchmark"
-        measured = tests(name, command) if plain else Proposed(name, command, rank=Rank.BENCHMARK)
-        return Found("c", f"a line of {path}", [measured], build, artifacts=[product], products=[product])
-    return None
+        if found is not None:
+            rows.append(Row(start, "left out: one program is measured"))
+        elif str(tree.directory) not in build and ask.run("sh", "-c", build) is not None:
+            command, bench = words if words[0] == runs else start, called_so is BENCH
+            name = posixpath.basename(product) if made else "benchmark" if bench else "tests"
+            measured = Proposed(name, command, rank=Rank.BENCHMARK) if bench else tests(name, command)
+            found = Found("c", f"a line of {path}", [measured], build, artifacts=[product], products=[product])
+    return replace(found, rows=rows) if found else None
 
 
 def _builds(tree: Tree, path: str, made: str, sources: list[str]) -> Iterator[str]:

@@ -26,8 +26,11 @@ _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby", ".ph
 _ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|benchmark)["']""")
 """Libraries that repeat until a fixed time has passed: the time of the whole run says nothing."""
 _TOLD = re.compile(
-    r"^[ \t$>*`-]*(?:(?:ba)?sh[ \t]+)?(?:\./)?([\w./-]+)[ \t]+(bench(?:marks?)?|perf)`?[ \t]*(?:#.*)?$", re.MULTILINE
+    r"^[ \t]*(?:[-*>][ \t]+)?`?(?:\$[ \t]+)?(?:(?:ba)?sh[ \t]+)?(?:\./)?([\w./-]+)[ \t]+(bench(?:marks?)?|perf)`?[ \t]*"
+    r"(?:#[^\n]*)?\r?$",
+    re.MULTILINE,
 )
+"""A script that a README starts with a word for benchmarks."""
 _PHPBENCH = re.compile(r"\bpublic\s+function\s+bench\w*\s*\(")
 _IPS = (
     "Benchmark.singleton_class.prepend(Module.new{def ips(*a,&b);super(*a){|x|b.call(x);x.config(time:0.3,warmup:0.1)}"

@@ -135,7 +135,7 @@ def called(tree: Tree, path: str) -> list[str] | None:
 
 def told(tree: Tree, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield what a pattern finds in the project's READMEs, each with its file."""
-    every = (path for path in tree.files if path.startswith("README"))
+    every = (path for path in tree.files if path.lower().startswith("readme"))
     return ((path, match) for path in every for match in pattern.finditer(tree.text(path)))
 
 

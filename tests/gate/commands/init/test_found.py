@@ -395,13 +395,15 @@ MAKE = {
     "no-rule-fails": Case({"bench.c": '#include "absent.h"\n' + MAIN, "a.c": MAIN}, None, rows=("bench.c",), kind="c"),
     # only the README says how it is compiled
     "told": Case(
-        {"README.md": "```\n$ cc -DB no.c && ./a.out # bench\n$ cc a.c && ./a.out # tests\n$ cc -DB a.c && X=1 ./a.out # bench\n```\n", "a.c": MAIN},
+        {"README.md": "```\n$ cc -DB no.c && ./a.out # bench\n$ cc a.c && ./a.out # tests\n$ cc -DB a.c && X=1 ./a.out # bench\r\n- `cc a.c && ./a.out bench`\n```\n", "a.c": MAIN},
         "X=1 ./a.out",
         "cc -DB a.c",
+        rows=("./a.out bench",),
         kind="c",
     ),
     "told tests": Case({"README": "gcc -o x a.c\n./x --test\ncc a.c; ./a.out\n", "a.c": MAIN}, "['./x', '--test']", "gcc -o x a.c", kind="c"),
-    "told example": Case({"README": "    cc a.c && ./a.out\n    cc -o x a.c && ./y # test\n", "a.c": MAIN}, None, kind="generic"),
+    "told beside": Case({"readme": "cc a.c && ./a.out # tests\n", "a.c": MAIN, "bench.c": MAIN}, "['./bench']", kind="c"),
+    "told example": Case({"README": "    cc a.c && ./a.out # latest\n    cc -o x a.c && ./y # test\n", "a.c": MAIN}, None, kind="generic"),
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, None, kind="generic"),
     # nothing here can start it
     "absent": Case({"Makefile": "bench:\n\t@for b in 1; do \\\n\t  pdm run python bench.py; done\n", "bench.py": "print(1)\n"}, "bench.py", kind="python"),
