@@ -126,7 +126,8 @@ def row(project: Project, folder: Path, rules: tuple[str, ...]) -> Iterator[str]
         return
     _git(folder, "add", "--force", "perfgate.toml")
     _git(folder, "commit", "--quiet", "--message=gate")
-    readme = next((each for each in sorted(folder.glob("README*")) if each.is_file()), folder / "README.md")
+    texts = sorted(each for each in folder.iterdir() if each.name.lower().startswith("readme") and each.is_file())
+    readme = next(iter(texts), folder / "README.md")
     with readme.open("a", encoding="utf-8") as file:
         file.write("\nOne more line.\n")
     _git(folder, "add", "--force", readme.name)
