@@ -29,7 +29,7 @@
 enum { SECOND = 1000000000, SHORT = 50000, STOPPED = 5000, TRIES = 9 };
 
 static pthread_t measuring; /* 0: none does */
-static int workers = -1;    /* of JMH; -1: they are none of this clock's, as the first thread measures */
+static int workers = -1;    /* of JMH, so many came; -1: nobody waits for them, as the first thread measures */
 static int64_t stood, read_at, waited, quick = SECOND; /* quick: the shortest look */
 static volatile int looking;                           /* a signal may come meanwhile, and read the clock */
 static __thread int64_t last __attribute__((tls_model("initial-exec")));

@@ -195,8 +195,8 @@ _TESTS = re.compile(r"(?<![a-z])tests?(?![a-z])", re.IGNORECASE)
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find what a README compiles, else the first source that compiles with the project's own ones; None without."""
-    if (told := _compiled(tree, ask, BENCH)) is not None:
-        return told
+    if (compiled := _compiled(tree, ask, BENCH)) is not None:
+        return compiled
     rows: list[Row] = []
     found = None
     sources = [p for p in tree.ending(*_COMPILERS) if _PATH.fullmatch(p) and not OTHERS & {*PurePosixPath(p).parts}]

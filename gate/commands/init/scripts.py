@@ -84,9 +84,9 @@ def look(tree: Tree, ask: Asked) -> Found:
     able = [path for path in able if _interpreter(tree, path) and _runs_alone(tree, path)]
     # in a folder of benchmarks a script need not say so, where none does
     scripts = [*filter(is_benchmark, able)] or able
-    if not scripts and (started := _started(tree)):
-        return started
     if not scripts:
+        if (started := _started(tree)) is not None:
+            return started
         notes = [f"{name} has no benchmarks: write {first}" for name, first in _START.items() if name in tree.names][:1]
         return Found("generic", "no known build tool or benchmark", [placeholder()], notes=notes)
     # what names the project's own code says more than what measures the language
