@@ -1,4 +1,4 @@
-"""Units: text in ("3%", "1us", "15m") to base units, base units to scaled text out."""
+"""Units: text ("3%", "1us", "15m") to base units; shares, time spans and counts as text."""
 
 from __future__ import annotations
 
@@ -54,11 +54,6 @@ _SPELLED_OUT = {
     "sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h", "byte": "B", "kib": "KiB", "mib": "MiB",
     "kilobyte": "kB", "megabyte": "MB", "gigabyte": "GB",
 }  # fmt: skip
-_SHOWN: dict[str, list[tuple[float, str]]] = {
-    "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
-    "B": [(1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B")],
-    "B/s": [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
-}
 # what is counted, for which tools choose a prefix by its size: "Kcycles" of one run are "Mcycles" of another
 _COUNTED = re.compile(
     r"([kKMGT]) ?((?:cycle|instr|instruction|insn|op|operation|elem|element|item|iter|alloc|allocation|branch|"
@@ -231,39 +226,6 @@ class Quantity:
     def __hash__(self) -> int:
         """Agree with equality."""
         return hash((self.value, self.unit))
-
-
-def shown_unit(value: float, unit: str) -> tuple[float, str]:
-    """Return the scale and the name of the unit in which a value of a base unit reads best."""
-    if value == 0 or not math.isfinite(value):
-        return 1.0, unit
-    choices = _SHOWN.get(unit)
-    if choices is None:
-        return 1.0, unit
-    for scale, name in choices:
-        # 0.9995 rounds to 1.000 at the four digits that are shown
-        if abs(value) >= scale * 0.9995:
-            return scale, name
-    return choices[-1]
-
-
-def format_value(value: float, unit: str, *, like: float | None = None, digits: int = 4) -> str:
-    """Write a value of a base unit with a scaled unit: 0.1015 s -> "101.5 ms".
-
-    like: take the scale from this value instead, so that numbers beside each other share a unit.
-    """
-    scale, name = shown_unit(value if like is None else like, unit)
-    return f"{format_number(value / scale, digits)} {name}".rstrip()
-
-
-def format_number(value: float, digits: int = 4) -> str:
-    """Write a number with so many significant digits, trailing zeros kept, exponents only where they help."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
-    if -4 <= exponent < 7:
-        return f"{value:.{max(0, digits - 1 - exponent)}f}"
-    return f"{value:.{digits - 1}e}"
 
 
 def format_share(value: float, *, sign: bool = False) -> str:

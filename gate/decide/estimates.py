@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 
@@ -26,14 +27,34 @@ from gate.decide.design import (
     statistics_of,
 )
 from gate.decide.moderation import with_memory
-from gate.model import Case, Evidence, FindingMemory, Sample
+from gate.model import Case, Evidence, FindingMemory, LevelCounts, RatioInterval, Sample, Side, SideSummary
 from gate.model.case import MEAN, TYPICAL, CaseId, Center, case_id, center_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.stats.centers import reduce_to
-from gate.stats.fixed_sessions import OneSession, depends, machine, of_pairs, over_machines, stacked
+from gate.stats.fixed_sessions import (
+    OneSession,
+    depends,
+    machine,
+    of_pairs,
+    over_machines,
+    side_over_machines,
+    sides_of,
+    stacked,
+)
 from gate.stats.levels import Reduced, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, reduce
-from gate.stats.ratio import PAIRED, LogPair, MeanPair, Ratio, ratio_of, rounded, rounds_of
+from gate.stats.ratio import (
+    PAIRED,
+    WITHHELD,
+    Limits,
+    LogPair,
+    MeanPair,
+    Ratio,
+    ratio_of,
+    rounded,
+    rounds_of,
+    side_limits,
+)
 from gate.stats.shared_variance import shared_of
 from gate.units import agree, plural, whole_of
 from gate.writing import phrases
@@ -323,3 +344,54 @@ def _held(found: Estimated, design: Design) -> Estimated:
     elif found.method.startswith("bootstrap") and gate.family == "holm" and found.units < BOOTSTRAP_BUILDS:
         hold = "bootstrap"
     return msgspec.structs.replace(found, hold=hold)
+
+
+# --- what a report shows of one ---------------------------------------------------------------------------------------
+
+
+def limits_of(found: Estimated, alpha: float) -> Limits:
+    """Return the limits of the ratio at confidence 1 - alpha: withheld in trouble, a point for exact metrics."""
+    if found.reduced.trouble:
+        return WITHHELD
+    if found.exact:
+        ratio = found.ratio.y / found.ratio.x
+        return Limits("bounded", ratio, ratio)
+    return found.ratio.limits(alpha)
+
+
+def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
+    """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
+    reduced = found.reduced
+    sample, tops, value = (
+        (found.base, reduced.base, reduced.x) if side == "base" else (found.head, reduced.head, reduced.y)
+    )
+    limits = WITHHELD
+    # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
+    if tops.log or math.isclose(tops.mean, value):
+        machines = sides_of(found.machines, side)
+        limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
+    shift, unknown = found.subject.shift, reduced.rounding[side == "head"]
+    return SideSummary(
+        value=value - shift,
+        low=None if limits.low is None else limits.low - unknown - shift,
+        high=None if limits.high is None else limits.high + unknown - shift,
+        counts=LevelCounts(
+            session=len(sample.counts[2]),
+            build=len(sample.builds),
+            execution=len(sample.counts[0]),
+            iteration=len(sample.values),
+        ),
+    )
+
+
+_WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
+
+
+def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
+    """Describe the interval of the ratio at confidence 1 - alpha."""
+    ratio, limits = found.ratio, limits_of(found, alpha)
+    return RatioInterval(
+        estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None, low=limits.low,
+        high=limits.high, confidence=1 - alpha, method=found.method, df=ratio.df if not found.exact else None,
+        kind=limits.kind,
+    )  # fmt: skip

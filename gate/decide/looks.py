@@ -1,23 +1,20 @@
-"""The tests of every finding, look by look: what is rejected, what is settled, and at which level.
+"""The tests of every finding at a look: what is rejected, what is settled, and at which level.
 
-A fixed design is one look at everything. Source: docs/method.md, verdicts, family and early stopping.
+Source: docs/method.md, verdicts, family and early stopping.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from gate.decide.design import AS_REMEMBERED, ONLY_REPORTS, Design, Estimated, Subject, by_question
-from gate.decide.estimates import estimates
-from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
-from gate.model import LevelCounts, RatioInterval, Side, SideSummary
+from gate.decide.design import ONLY_REPORTS, Design, Estimated, Subject, by_question
+from gate.decide.estimates import limits_of, side_summary
+from gate.decide.futility import in_sight, is_futile
 from gate.model.report import Limit
-from gate.stats.fixed_sessions import side_over_machines, sides_of
-from gate.stats.ratio import WITHHELD, Limits, Tail, side_limits
+from gate.stats.ratio import Limits, Tail
 from gate.stats.sequential import Tested, share, within
 
 _NOT_TESTED = Tested(1.0, 1.0, rejected=False)
@@ -62,39 +59,8 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
         return self.estimated.subject
 
 
-def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], float]:
-    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
-
-    Returns:
-        The end of all looks, and how much noisier than remembered the host is at the last one.
-    """
-    judged: list[Judged | None] = [None] * len(subjects)
-    factors = AS_REMEMBERED
-    for look, rounds in enumerate(design.reached or (None,)):
-        # what was not measured up to a look keeps the one that it was last measured for
-        measured = [
-            rounds is None
-            or all(any(build + 1 >= rounds for _, build in side.builds) for side in (s.case.base, s.case.head))
-            for s in subjects
-        ]
-        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and measured[i])]
-        if not still_open:
-            break
-        kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
-        now, factors = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
-        for i, found in zip(still_open, now, strict=True):
-            judged[i] = _tested(found, design, look)
-        judged = [*_families([j for j in judged if j is not None], design)]
-    ended = []
-    for j in (j for j in judged if j is not None):
-        over = j.settled or j.look + 1 >= len(design.reached) or not asks_for_no_sign(j.estimated)
-        # what the run gave up by another family than the one that is asked for now was measured no further
-        stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
-        ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
-    return ended, factors.rounds
-
-
-def _tested(found: Estimated, design: Design, look: int) -> Judged:
+def tested(found: Estimated, design: Design, look: int) -> Judged:
+    """Test one subject at a look, by itself: its p of either direction, and where its interval lies."""
     subject, reduced, ratio = found.subject, found.reduced, found.ratio
     d = subject.threshold
     worse, better = (1 + d, 1 / (1 + d)) if subject.lower else (1 / (1 + d), 1 + d)
@@ -138,16 +104,6 @@ def beyond(value: float, limit: float, tail: Tail) -> bool:
     return value > limit + hair if tail == "above" else value < limit - hair
 
 
-def limits_of(found: Estimated, alpha: float) -> Limits:
-    """Return the limits of the ratio at confidence 1 - alpha: withheld in trouble, a point for exact metrics."""
-    if found.reduced.trouble:
-        return WITHHELD
-    if found.exact:
-        ratio = found.ratio.y / found.ratio.x
-        return Limits("bounded", ratio, ratio)
-    return found.ratio.limits(alpha)
-
-
 def _beyond_floor(found: Estimated, *, improvement: bool = False) -> bool:
     subject, change = found.subject, found.ratio.y - found.ratio.x
     return subject.floor is None or (change if subject.lower != improvement else -change) > subject.floor
@@ -169,7 +125,7 @@ def _effective(judged: Judged, *, improvement: bool) -> float:
     return p
 
 
-def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
+def families(judged: Sequence[Judged], design: Design) -> list[Judged]:
     """Share the error over all findings after a look.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
@@ -280,47 +236,6 @@ def _position(
 def decided_alpha(judged: Judged, alpha: float, design: Design) -> float:
     """Return the two-sided level of the interval that decides, at the look that was the last of this finding."""
     return design.spending.nominal(judged.look, alpha, paired=judged.estimated.paired)
-
-
-# --- one side by itself ---
-
-
-def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
-    """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
-    reduced = found.reduced
-    sample, tops, value = (
-        (found.base, reduced.base, reduced.x) if side == "base" else (found.head, reduced.head, reduced.y)
-    )
-    limits = WITHHELD
-    # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
-    if tops.log or math.isclose(tops.mean, value):
-        machines = sides_of(found.machines, side)
-        limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
-    shift, unknown = found.subject.shift, reduced.rounding[side == "head"]
-    return SideSummary(
-        value=value - shift,
-        low=None if limits.low is None else limits.low - unknown - shift,
-        high=None if limits.high is None else limits.high + unknown - shift,
-        counts=LevelCounts(
-            session=len(sample.counts[2]),
-            build=len(sample.builds),
-            execution=len(sample.counts[0]),
-            iteration=len(sample.values),
-        ),
-    )
-
-
-_WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
-
-
-def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
-    """Describe the interval of the ratio at confidence 1 - alpha."""
-    ratio, limits = found.ratio, limits_of(found, alpha)
-    return RatioInterval(
-        estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None, low=limits.low,
-        high=limits.high, confidence=1 - alpha, method=found.method, df=ratio.df if not found.exact else None,
-        kind=limits.kind,
-    )  # fmt: skip
 
 
 def limits_of_heads(found: Sequence[Estimated], looks: Sequence[int], design: Design) -> list[Limit | None]:

@@ -14,7 +14,7 @@ from gate.config.rules import Policy, accepts_of, matches
 from gate.config.types import Accept
 from gate.decide import reasons
 from gate.decide.creep import crept_of
-from gate.decide.design import Design, by_question, design_of, identical_of, needed_builds
+from gate.decide.design import AS_REMEMBERED, Design, Subject, by_question, design_of, identical_of, needed_builds
 from gate.decide.details import (
     accepted_by,
     gives_up,
@@ -25,19 +25,10 @@ from gate.decide.details import (
     variances,
     warnings_of,
 )
-from gate.decide.estimates import subjects_of
-from gate.decide.futility import detectable, in_sight, unseen
+from gate.decide.estimates import estimates, limits_of, ratio_interval, side_summary, subjects_of
+from gate.decide.futility import asks_for_no_sign, detectable, in_sight, unseen
 from gate.decide.importance import curves_of, profiled
-from gate.decide.looks import (
-    Judged,
-    beyond,
-    decided_alpha,
-    limits_of,
-    limits_of_heads,
-    ratio_interval,
-    side_summary,
-    walk,
-)
+from gate.decide.looks import Judged, beyond, decided_alpha, families, limits_of_heads, tested
 from gate.decide.overall import overall_of, without_case
 from gate.decide.report_facts import (
     about_no_case,
@@ -201,6 +192,43 @@ def _report_verdict(
     if any(f.verdict == "inconclusive" for f in findings):
         return "inconclusive"
     return "pass"
+
+
+# --- the looks --------------------------------------------------------------------------------------------------------
+
+
+def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], float]:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
+
+    A fixed design is one look at everything.
+
+    Returns:
+        The end of all looks, and how much noisier than remembered the host is at the last one.
+    """
+    judged: list[Judged | None] = [None] * len(subjects)
+    factors = AS_REMEMBERED
+    for look, rounds in enumerate(design.reached or (None,)):
+        # what was not measured up to a look keeps the one that it was last measured for
+        measured = [
+            rounds is None
+            or all(any(build + 1 >= rounds for _, build in side.builds) for side in (s.case.base, s.case.head))
+            for s in subjects
+        ]
+        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and measured[i])]
+        if not still_open:
+            break
+        kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
+        now, factors = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
+        for i, found in zip(still_open, now, strict=True):
+            judged[i] = tested(found, design, look)
+        judged = [*families([j for j in judged if j is not None], design)]
+    ended = []
+    for j in (j for j in judged if j is not None):
+        over = j.settled or j.look + 1 >= len(design.reached) or not asks_for_no_sign(j.estimated)
+        # what the run gave up by another family than the one that is asked for now was measured no further
+        stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
+        ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
+    return ended, factors.rounds
 
 
 # --- a finding --------------------------------------------------------------------------------------------------------

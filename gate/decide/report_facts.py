@@ -12,8 +12,8 @@ from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.design import Design, Subject
-from gate.decide.estimates import estimates, subject_of
-from gate.decide.looks import Judged, ratio_interval, side_summary
+from gate.decide.estimates import estimates, ratio_interval, side_summary, subject_of
+from gate.decide.looks import Judged
 from gate.model.case import MEAN, quantity
 from gate.model.evidence import Evidence
 from gate.model.history import Control, Controls

@@ -10,8 +10,8 @@ from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
-from gate.decide.looks import walk
 from gate.decide.policy import policy_at
+from gate.decide.report import walk
 from gate.evidence.gather import gather
 from gate.evidence.lines import of_this_run
 from gate.evidence.time_spent import fewest_rounds, planned_looks

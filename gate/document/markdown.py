@@ -256,7 +256,7 @@ class _Text:
         texts = [prose(short(t, _TEXT)) if ours and not isinstance(t, Md) else brief(t, _TEXT) for t in shown]
         left = len(items.texts) - len(shown)
         texts += [escape(f"{more_are(left)} {self.elsewhere}.")] if left else []
-        sign, between = ("> ", "\n>\n") if items.role == "caution" else ("- ", "\n")
+        sign, between = {"caution": ("> ", "\n>\n"), "line": ("", "\n")}.get(items.role, ("- ", "\n"))
         named = "" if items.role == "caution" else f"**{brief(items.title, _TITLE)}**" if items.title else ""
         title = "Warnings:" if items.role == "warning" and self.document else named
         above = f"{title}\n\n" if title else ""

@@ -14,10 +14,10 @@ from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
 from gate.stats.planning import CheapestPlan
 from gate.stats.special import chdtri
-from gate.units import Duration, format_duration, format_share, format_value, plural
+from gate.units import Duration, format_duration, format_share, plural
 from gate.words import views
 from gate.words.reports import level_name
-from gate.writing.amounts import format_percent
+from gate.writing.amounts import format_percent, format_value
 from gate.writing.plain import visible
 
 POWER = 0.8

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.model import Sample
-from gate.units import format_number, shown_unit
+from gate.writing.amounts import format_number, shown_unit
 
 Array = npt.NDArray[np.float64]
 

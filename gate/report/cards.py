@@ -37,12 +37,12 @@ from gate.plots.picture import room
 from gate.plots.scales import Axis, change_ticks
 from gate.report import parts
 from gate.report.measurements import Material
-from gate.units import format_confidence, format_number, format_share, plural
+from gate.units import format_confidence, format_share, plural
 from gate.words import bars, notes, numbers, reports, views
 from gate.words import findings as finding_words
 from gate.words.short_names import Names
 from gate.writing import amounts
-from gate.writing.amounts import known
+from gate.writing.amounts import format_number, known
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
 

@@ -15,8 +15,7 @@ from gate.checkout import is_sha
 from gate.config.types import Config
 from gate.decide.design import Estimated, design_of
 from gate.decide.details import variances
-from gate.decide.estimates import estimates, subjects_of
-from gate.decide.looks import side_summary
+from gate.decide.estimates import estimates, side_summary, subjects_of
 from gate.decide.report import Decided
 from gate.evidence.lines import Located
 from gate.evidence.records import file_bytes

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.model.study import Effect, Factor, LinearModel, Response, Setting
-from gate.units import format_confidence, format_number, shown_unit
+from gate.units import format_confidence
 from gate.writing import amounts
+from gate.writing.amounts import format_number, shown_unit
 from gate.writing.phrases import listed
 
 _NAMED = 2

@@ -25,9 +25,9 @@ from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
-from gate.units import agree, format_confidence, format_duration, format_number, format_value, plural
+from gate.units import agree, format_confidence, format_duration, plural
 from gate.words import bars, numbers, views
-from gate.writing.amounts import format_percent, known
+from gate.writing.amounts import format_number, format_percent, format_value, known
 from gate.writing.plain import clip, visible
 
 _WARNING = 300

@@ -23,9 +23,8 @@ from gate.config.types import Config
 from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
 from gate.decide.futility import at_look, detectable
-from gate.decide.looks import walk
 from gate.decide.policy import policy_at
-from gate.decide.report import Decided, decide_by
+from gate.decide.report import Decided, decide_by, walk
 from gate.decide.stopping import looking
 from gate.document import document as doc
 from gate.document import terminal

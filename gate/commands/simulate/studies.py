@@ -25,9 +25,9 @@ from gate.commands.simulate.draws import CASE, Draws
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Detectable, Gate, Interval, MetricRules, Show
 from gate.decide.design import by_question, design_of
-from gate.decide.estimates import estimates, subjects_of
-from gate.decide.looks import Judged, limits_of, walk
-from gate.decide.report import verdict_of
+from gate.decide.estimates import estimates, limits_of, subjects_of
+from gate.decide.looks import Judged
+from gate.decide.report import verdict_of, walk
 from gate.model import Evidence, Verdict
 from gate.run.live_lines import Live, bar_line
 from gate.stats.bootstrap import usable_cores

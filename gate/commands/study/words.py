@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gate.model import study
 from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response
 from gate.stats.special import stdtrit
-from gate.units import format_number, format_share, plural
+from gate.units import format_share, plural
 from gate.words.effects import (
     EffectInterval,
     alias_sets,
@@ -23,6 +23,7 @@ from gate.words.effects import (
     size,
     unit_of,
 )
+from gate.writing.amounts import format_number
 from gate.writing.phrases import joined, listed
 
 

@@ -14,10 +14,11 @@ from gate.document.document import Cell, Code, Column, Document, Items, Part, Ro
 from gate.model import SCHEMA, Failure
 from gate.planning.document import POWER
 from gate.report.json import plain, text_of
-from gate.units import Duration, format_duration, format_share, format_value, plural
+from gate.units import Duration, format_duration, format_share, plural
 from gate.words.failures import title
 from gate.words.reports import commit
 from gate.words.sameness import say_why
+from gate.writing.amounts import format_value
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, visible

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from msgspec.structs import replace
 
 from gate.decide.importance import is_changed, plain, rank
-from gate.document.document import Cell, Code, Column, Facts, Fold, Items, Result, Results, Row, Section, Table
-from gate.document.markdown import NAME, Md, brief, code, escape, fit, link, pieces, prose, short, size
+from gate.document.document import Code, Facts, Fold, Items, Result, Results, Section, Table
+from gate.document.markdown import NAME, Md, brief, code, escape, fit, link, pieces, prose, row, short, size
 from gate.model import Finding, Report
 from gate.report import Links, parts
 from gate.report.measurements import Subject
@@ -57,7 +57,7 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
     results = parts.results(found, names)
     row_of = {id(finding): row for finding, row in zip(found, results.rows, strict=True)}
 
-    def rows(of: Sequence[Finding]) -> Table:
+    def rows(of: Sequence[Finding]) -> list[str]:
         return _of_results([row_of[id(finding)] for finding in of], results)
 
     first = replace(parts.headline(report), gate=links.gate or "" if links is not None else "")
@@ -73,7 +73,7 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
         texts = [
             *pieces([replace(first, line=replace(first.line, said=short(first.line.said, width)))]),
             "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
-            "".join(pieces([rows(shown)])),
+            "\n".join(rows(shown)),
             f"Folded below: {below}." if below else "",
             f"<sub>{_caption(report, links, results)}</sub>",
             f"Creep check {crept}." if crept else "",
@@ -96,7 +96,7 @@ def _folded(
     shown: Sequence[Finding],
     rest: Sequence[Finding],
     groups: list[FailureGroup],
-    rows: Callable[[Sequence[Finding]], Table],
+    rows: Callable[[Sequence[Finding]], list[str]],
     names: Names,
     *,
     whole: bool,
@@ -235,29 +235,33 @@ def _next_step(report: Report, links: Links | None, *, pull: bool) -> str:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _of_results(results: Sequence[Result], own: Results) -> Table:
-    """Bring results into few columns, of which a phone shows the first two: a verdict stands below its name."""
-    rows = []
-    for row in results:
-        what = "" if own.quantity else f"<br>{escape(row.view)}" if row.view else _unbroken(short(row.quantity, 40))
-        name = Md(f"{bars.emoji(row.verdict)}&nbsp;{code(row.name, WHOLE)}")
-        settings = code(row.settings) if row.settings else ""
-        named = " ".join(filter(None, (name, settings, what))) + ("<br>higher is better" if row.higher else "")
-        word = escape(", ".join(filter(None, (f"{row.word}{row.by}", row.not_worse))))
-        said: str = f"**{word}**" if row.verdict == "regression" else word
-        said += f"<br>{row.may_regress}" if row.may_regress else ""
-        base = in_one_unit(row.base, row.head)[0]
+def _of_results(results: Sequence[Result], own: Results) -> list[str]:
+    """Write results as the lines of a table of few columns, of which a phone shows the first two; none: no lines.
+
+    A verdict stands below its name. The first line has the titles, so that none stand above no row.
+    """
+    titles = ["benchmark", f"`{bars.ends(own.scale, _BAR, _NO_BREAK)}`", f"change ({escape(own.interval)})"]
+    titles += [*([] if own.threshold else ["threshold"]), "base → head"]
+    lines: list[str] = []
+    for each in results:
+        what = "" if own.quantity else f"<br>{escape(each.view)}" if each.view else _unbroken(short(each.quantity, 40))
+        name = Md(f"{bars.emoji(each.verdict)}&nbsp;{code(each.name, WHOLE)}")
+        settings = code(each.settings) if each.settings else ""
+        named = " ".join(filter(None, (name, settings, what))) + ("<br>higher is better" if each.higher else "")
+        word = escape(", ".join(filter(None, (f"{each.word}{each.by}", each.not_worse))))
+        said: str = f"**{word}**" if each.verdict == "regression" else word
+        said += f"<br>{each.may_regress}" if each.may_regress else ""
+        base = in_one_unit(each.base, each.head)[0]
         cells = [
             f"{named}<br>{said}",
-            f"`{bars.bar(row.bar, own.scale, _BAR, _NO_BREAK)}`",
-            f"{escape(row.change)} ({_unbroken(row.interval)})",
-            *([] if own.threshold else [escape(row.threshold)]),
-            f"{_unbroken(base)} → {_unbroken(row.head)}",
+            f"`{bars.bar(each.bar, own.scale, _BAR, _NO_BREAK)}`",
+            f"{escape(each.change)} ({_unbroken(each.interval)})",
+            *([] if own.threshold else [escape(each.threshold)]),
+            f"{_unbroken(base)} → {_unbroken(each.head)}",
         ]
-        rows.append(Row([Cell(Md(cell)) for cell in cells]))
-    titles = ["benchmark", Md(f"`{bars.ends(own.scale, _BAR, _NO_BREAK)}`"), f"change ({own.interval})"]
-    titles += [*([] if own.threshold else ["threshold"]), "base → head"]
-    return Table("", "", [*map(Column, titles)], rows)
+        head = [] if lines else [row(*titles), row(*(["---"] * len(titles)))]
+        lines.append(Md("\n".join([*head, row(*cells)])))
+    return lines
 
 
 def _unbroken(text: str) -> Md:
@@ -281,12 +285,12 @@ def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Fi
     return shown, [each for each in found if id(each) not in first]
 
 
-def folded_tables(rest: Sequence[Finding], rows: Callable[[Sequence[Finding]], Table], share: float) -> list[Fold]:
+def folded_tables(rest: Sequence[Finding], rows: Callable[[Sequence[Finding]], list[str]], share: float) -> list[Fold]:
     """Write the rows that are not shown at first sight: what changed, what is too noisy, all others."""
     changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
     tables = []
     for own in (changed, noisy, [*filter(plain, rest)]):
         words = (*map(numbers.word, own),)
         title = ", ".join(numbers.counted(words, words if own is changed else ()))
-        tables += [Fold(title, [rows(own)], share=share / 3, words=words)] if own else []
+        tables += [Fold(title, [Items(rows(own), "line")], share=share / 3, words=words)] if own else []
     return tables

@@ -13,8 +13,7 @@ from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Gate
 from gate.decide.design import design_of
 from gate.decide.estimates import questions_of, subjects_of
-from gate.decide.looks import walk
-from gate.decide.report import decide
+from gate.decide.report import decide, walk
 from gate.decide.stopping import look
 from gate.evidence.gather import gather
 from gate.evidence.lines import Inputs, Located

@@ -22,9 +22,10 @@ from gate.plots.panels import Panel, PlotStyle, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.stats.special import ndtri
-from gate.units import agree, format_confidence, format_number, plural
+from gate.units import agree, format_confidence, plural
 from gate.words.effects import alias_sets, named, named_short
 from gate.words.reports import level_name
+from gate.writing.amounts import format_number
 from gate.writing.plain import clip
 
 _COLUMNS = 3

@@ -16,7 +16,8 @@ from gate.plots import panels
 from gate.plots.panels import Array, Panel, PlotStyle
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Tick
-from gate.units import format_confidence, format_number, plural
+from gate.units import format_confidence, plural
+from gate.writing.amounts import format_number
 from gate.writing.plain import clip
 
 _HEAD, _TITLE, _HEADING, _PLOT, _GAP = 8, 30, 28, 116, 12
