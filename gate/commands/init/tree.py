@@ -135,8 +135,9 @@ def called(tree: Tree, path: str) -> list[str] | None:
 
 def told(tree: Tree, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield what a pattern finds in the project's READMEs, each with its file."""
-    every = (path for path in tree.files if path.lower().startswith("readme"))
-    return ((path, match) for path in every for match in pattern.finditer(tree.text(path)))
+    for path in (path for path in tree.files if path.lower().startswith("readme")):
+        # a line that ends with a backslash goes on in the next
+        yield from ((path, match) for match in pattern.finditer(re.sub(r"\\\r?\n", "", tree.text(path))))
 
 
 def write_new(place: Path, name: str, text: str, *, force: bool) -> None:

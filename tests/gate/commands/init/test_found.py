@@ -401,7 +401,7 @@ MAKE = {
         rows=("./a.out bench",),
         kind="c",
     ),
-    "told tests": Case({"README": "gcc -o x a.c\n./x --test\ncc a.c; ./a.out\n", "a.c": MAIN}, "['./x', '--test']", "gcc -o x a.c", kind="c"),
+    "told tests": Case({"README": "gcc \\\n-o x a.c\n./x \\\r\n --test\ncc a.c; ./a.out\n", "a.c": MAIN}, "['./x', '--test']", "gcc -o x a.c", kind="c"),
     "told beside": Case({"readme": "cc a.c && ./a.out # tests\n", "a.c": MAIN, "bench.c": MAIN}, "['./bench']", kind="c"),
     "told example": Case({"README": "    cc a.c && ./a.out # latest\n    cc -o x a.c && ./y # test\n", "a.c": MAIN}, None, kind="generic"),
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, None, kind="generic"),
