@@ -63,14 +63,15 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a pom.xml or Gradle file that names JMH, or inherits it; None without one."""
     poms = {path: tree.text(path) for path in tree.named("pom.xml", aside=_ASIDE)}
     builds = [path for path in tree.ending(".gradle", ".gradle.kts", ".toml") if _GRADLE.search(tree.text(path))]
-    if any(map(_DEPENDS.search, poms.values())):
+    by_gradle = any("gradle" in path for path in builds)
+    if any(map(_DEPENDS.search, poms.values())) or (poms and not by_gradle and _imports(tree)):
         poms |= {p: text for p, text in _effective(tree, ask, poms) if not _DEPENDS.search(poms[p])}
         # a jar with everything in it before what needs a class path
         named = {path: text for path, text in poms.items() if _DEPENDS.search(text)}
         maven = sorted(_modules(tree, named), key=lambda each: not _SHADES.search(each.text))
         if maven:
             return _of_maven(tree, ask, maven)
-    elif any("gradle" in path for path in builds):
+    elif by_gradle:
         # the task that makes a jar of benchmarks, by the folders where Gradle has one
         ask.write("perfgate-ask.gradle", _TASKS)
         said = ask.run(
@@ -91,6 +92,12 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         return None
     hints = ('instrument = "jmh"', 'command = ["java", "-jar", "target/benchmarks.jar"], where the build puts the jar')
     return Found("jmh", f"{[*poms, *builds][0]} with JMH", [placeholder(*hints)], notes=["JMH's jar was not found"])
+
+
+def _imports(tree: Tree) -> bool:
+    """Return whether the project has JMH benchmarks, whatever its pom.xml names: a parent elsewhere may do it."""
+    sources = tree.ending(".java", ".kt", ".scala")
+    return any("org.openjdk.jmh" in text and _CASE.search(text) for text in map(tree.text, sources))
 
 
 def _effective(tree: Tree, ask: Asked, poms: dict[str, str]) -> list[tuple[str, str]]:

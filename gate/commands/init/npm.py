@@ -320,6 +320,8 @@ def _library(script: str, sources: list[str], dependencies: set[str]) -> str | N
         # a script whose file was not found may well be what the dependency is for
         return not sources or any(re.search(_IMPORT.format(re.escape(name)), text) for text in sources)
 
+    if "benchmarked" in dependencies and imported("benchmarked"):
+        return "benchmark"  # which it runs for whole folders of code
     if "benchmark" in dependencies and imported("benchmark"):
         printed = any(re.search(r"""on\(\s*["']cycle["']""", text) for text in sources)
         return "benchmark.js" if printed or not sources else "benchmark"
@@ -370,7 +372,9 @@ def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
         own = f"{folder}/package.json" in tree.names
         usual = [str(PurePosixPath(folder, stem + suffix)) for stem in _ENTRIES for suffix in _JAVASCRIPT]
         inside = [
-            p for p in tree.ending(*_JAVASCRIPT) if folder_of(p) == folder and _BENCH.search(PurePosixPath(p).name)
+            p
+            for p in tree.ending(*_JAVASCRIPT)
+            if folder_of(p) == folder and (folder in _FOLDERS or _BENCH.search(PurePosixPath(p).name))
         ]
         for path in dict.fromkeys([*usual, *inside]):
             text = tree.text(path) if path in tree.names else ""

@@ -563,6 +563,15 @@ JAVASCRIPT = {
         },
         "node benchmarks/bench-a.js >{output}\nnode benchmarks/bench-b.js >{output}",
     ),
+    # in a folder of benchmarks a file need not be called one
+    "folder": Case(
+        {
+            "package.json": package(), "bench/package.json": package(devDependencies={"benchmark": "2"}),
+            "bench/x.js": "require('benchmark')\nrequire('..')", "bench/load.js": "f()",
+        },
+        "cd bench && node x.js", "cd bench && npm install",
+    ),
+    "benchmarked": Case({"package.json": package(devDependencies={"benchmarked": "2"}), "benchmark/index.js": "require('benchmarked')"}, "['node', 'benchmark/index.js']"),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "['node', 'bench.js']"),
     "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "['node', 'test/benchmark.js']"),
     # its users need not print what is read
@@ -758,6 +767,24 @@ EFFECTIVE = """\
 <directory>{0}/b/target</directory><plugin><artifactId>maven-shade-plugin</artifactId><finalName>all</finalName></plugin>
 </build></project></projects>
 """
+
+
+def test_a_parent_elsewhere_may_name_jmh(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = project(
+        {
+            "pom.xml": "<project><parent/></project>",
+            "src/test/java/A.java": f"import org.openjdk.jmh.annotations.*;\n{JAVA}",
+        }
+    )
+
+    def run(ask: Asked, *words: str, **_: object) -> str | None:
+        if "help:effective-pom" in words:
+            ask.write("perfgate-effective.xml", f"<project>\n<directory>{ask.copy}/target</directory>{CORE}</project>")
+        return "" if words[0] == "mvn" else None
+
+    monkeypatch.setattr(Asked, "run", run)
+    found = detected(directory)
+    assert found.kind == "jmh" and "org.openjdk.jmh.Main" in str(found.benchmark.command)
 
 
 @pytest.mark.parametrize(("tool", "file"), [("mvn", "pom.xml"), ("gradle", "build.gradle")])
