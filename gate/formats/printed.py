@@ -42,6 +42,7 @@ _COMPUTED = re.compile(r"(?<![^\s:=(])[+-]?\d+\.\d+%?(?![^\s)])")
 """Such a number in a line that is no result: another start may print another one."""
 _ASIDE = re.compile(r"\x1b\[[\d;]*m|^\W*(?:\d{4}-\d\d-\d\d[T ])?\d\d?:\d\d:\d\d\S*\s")
 """Colours, and the date and time of day of a log."""
+_OVERWRITTEN = re.compile(rb"^[^\n]*\r(?!\n)", re.MULTILINE)
 _AROUND = " \t:=-|,.;>→*#•"
 _LONGEST = 300
 """Characters of a line that is read."""
@@ -72,7 +73,7 @@ def _read(source: Source) -> Iterator[Result]:
         if chosen is None and found:
             continue
         if chosen is None:
-            heading = "" if _COMPUTED.search(text) else text.strip(_AROUND)
+            heading = "" if _COMPUTED.search(text) else " ".join(text.strip(_AROUND).split())
             continue
         if not heading and text[:first].strip() == "(":
             continue  # a range that belongs to the line above, as mitata prints it
@@ -102,8 +103,8 @@ _WHOLE = printed(_read, 'lines such as "parse: 12.5 ms" or "parse x 1,234 ops/se
 
 
 def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
-    """Read the lines that have ended."""
-    return _WHOLE(data[: data.rfind(b"\n") + 1], units)
+    """Read the lines that have ended, as a terminal shows them in the end: without what a line was written over."""
+    return _WHOLE(_OVERWRITTEN.sub(b"", data[: data.rfind(b"\n") + 1]), units)
 
 
 LIVE = _parse
