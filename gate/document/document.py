@@ -78,7 +78,7 @@ class Facts(msgspec.Struct, frozen=True):
 class Items(msgspec.Struct, frozen=True):
     """Sentences of one kind; `code` in a caution or advice is ours, in the others it may be part of a name.
 
-    line: they are lines of Markdown that stand below each other as they are, as those of a table.
+    line: they are Markdown's own lines (Md) that stand below each other as they are, as those of a table.
     """
 
     kind: ClassVar[str] = "items"

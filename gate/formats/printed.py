@@ -8,6 +8,7 @@ printed what is wanted.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 
 from gate.formats.parts.live import printed
@@ -42,7 +43,8 @@ _COMPUTED = re.compile(r"(?<![^\s:=(])[+-]?\d+\.\d+%?(?![^\s)])")
 """Such a number in a line that is no result: another start may print another one."""
 _ASIDE = re.compile(r"\x1b\[[\d;]*m|^\W*(?:\d{4}-\d\d-\d\d[T ])?\d\d?:\d\d:\d\d\S*\s")
 """Colours, and the date and time of day of a log."""
-_OVERWRITTEN = re.compile(rb"^[^\n]*\r(?!\n)", re.MULTILINE)
+_OVERWRITTEN = re.compile(rb"^[^\n]*\r(?=(?:\x1b\[[\d;?]*[A-Za-z])*[^\r\n\x1b])", re.MULTILINE)
+"""What the rest of a line is written over; ends of lines and codes of a terminal write nothing."""
 _AROUND = " \t:=-|,.;>→*#•"
 _LONGEST = 300
 """Characters of a line that is read."""
@@ -104,7 +106,9 @@ _WHOLE = printed(_read, 'lines such as "parse: 12.5 ms" or "parse x 1,234 ops/se
 
 def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
     """Read the lines that have ended, as a terminal shows them in the end: without what a line was written over."""
-    return _WHOLE(_OVERWRITTEN.sub(b"", data[: data.rfind(b"\n") + 1]), units)
+    ended = data[: data.rfind(b"\n") + 1]
+    # each character of UTF-16 has two bytes
+    return _WHOLE(ended if ended.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else _OVERWRITTEN.sub(b"", ended), units)
 
 
 LIVE = _parse

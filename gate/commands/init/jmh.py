@@ -24,7 +24,7 @@ _PATH = re.compile(r"[\w./+-]+")
 _GRADLE = re.compile(r"me\.champeau\.(gradle\.)?jmh|jmh-core|\bjmh\s*\{|\bplugins\.[\w.]*jmh\b")
 _GENERATES = "jmh-generator-annprocess"
 _CASE = re.compile(
-    r"(?:^|[;{}])\s*@Benchmark\b(?:\s*@[\w.]+(?:\([^)]*\))?)*\s+(?:[\w<>\[\],.?]+\s+)*?(\w+)\s*\(", re.MULTILINE
+    r"(?:^[ \t]*|[;{}]\s*)@Benchmark\b(?:\s*@[\w.]+(?:\([^)]*\))?)*\s+(?:[\w<>\[\],.?]+\s+)*?(\w+)\s*\(", re.MULTILINE
 )
 _ASIDE = {"resources", "archetype-resources", "testdata", "node_modules"}
 _MAIN_OF = re.compile(r"\bpublic\s+static\s+void\s+main\s*\(")
@@ -64,13 +64,16 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     poms = {path: tree.text(path) for path in tree.named("pom.xml", aside=_ASIDE)}
     builds = [path for path in tree.ending(".gradle", ".gradle.kts", ".toml") if _GRADLE.search(tree.text(path))]
     by_gradle = any("gradle" in path for path in builds)
-    if any(map(_DEPENDS.search, poms.values())) or (poms and not by_gradle and _imports(tree)):
+    depends = any(map(_DEPENDS.search, poms.values()))
+    if depends or (not by_gradle and _imports(tree, poms)):
         poms |= {p: text for p, text in _effective(tree, ask, poms) if not _DEPENDS.search(poms[p])}
         # a jar with everything in it before what needs a class path
         named = {path: text for path, text in poms.items() if _DEPENDS.search(text)}
         maven = sorted(_modules(tree, named), key=lambda each: not _SHADES.search(each.text))
         if maven:
             return _of_maven(tree, ask, maven)
+        if not depends:
+            return None
     elif by_gradle:
         # the task that makes a jar of benchmarks, by the folders where Gradle has one
         ask.write("perfgate-ask.gradle", _TASKS)
@@ -94,10 +97,12 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     return Found("jmh", f"{[*poms, *builds][0]} with JMH", [placeholder(*hints)], notes=["JMH's jar was not found"])
 
 
-def _imports(tree: Tree) -> bool:
-    """Return whether the project has JMH benchmarks, whatever its pom.xml names: a parent elsewhere may do it."""
-    sources = tree.ending(".java", ".kt", ".scala")
-    return any("org.openjdk.jmh" in text and _CASE.search(text) for text in map(tree.text, sources))
+def _imports(tree: Tree, poms: dict[str, str]) -> bool:
+    """Return whether modules of Maven with a parent have JMH benchmarks: one elsewhere may name JMH for them."""
+    inheriting = [folder_of(path) for path, text in poms.items() if "<parent>" in text]
+    sources = {path for folder in inheriting for path in tree.ending(".java", ".kt", ".scala", under=folder)}
+    usable = (tree.text(path) for path in sources if not _ASIDE & {*PurePosixPath(path).parts})
+    return any("org.openjdk.jmh" in text and _CASE.search(text) for text in usable)
 
 
 def _effective(tree: Tree, ask: Asked, poms: dict[str, str]) -> list[tuple[str, str]]:

@@ -106,7 +106,7 @@ _READ = {
 """By the tool: the format of its results, seconds of a start, and of each case."""
 _PRODUCT = re.compile(r"""["'/](?:dist|build|out|target|wasm)["'/]|child_process""")
 """A path of what builds make, or what starts it."""
-_IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
+_IMPORT = r"""(?:from\s*|require\(\s*|import\s*(?:\(\s*)?)["']{}["']"""
 MANAGERS = {
     "pnpm-lock.yaml": ("pnpm", "pnpm install --frozen-lockfile --silent", "pnpm --silent run", "pnpm exec"),
     "yarn.lock": ("yarn", "yarn install --frozen-lockfile --silent", "yarn --silent run", "yarn --silent exec --"),
@@ -371,18 +371,35 @@ def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
         package = tree.json(str(PurePosixPath(folder, "package.json")))
         own = f"{folder}/package.json" in tree.names
         usual = [str(PurePosixPath(folder, stem + suffix)) for stem in _ENTRIES for suffix in _JAVASCRIPT]
-        inside = [
-            p
-            for p in tree.ending(*_JAVASCRIPT)
-            if folder_of(p) == folder and (folder in _FOLDERS or _BENCH.search(PurePosixPath(p).name))
-        ]
-        for path in dict.fromkeys([*usual, *inside]):
-            text = tree.text(path) if path in tree.names else ""
-            if text and _library("", [text], _dependencies(root) | _dependencies(package)):
-                named = folder if folder in _FOLDERS else PurePosixPath(tree.directory.resolve().name).stem
-                name = named or PurePosixPath(path).stem
-                file = PurePosixPath(path).name if own else path
-                yield _Script(folder if own else "", name, f"node {file}", package, path)
+        known = _dependencies(root) | _dependencies(package)
+        every = [p for p in tree.ending(*_JAVASCRIPT) if folder_of(p) == folder]
+        called = [*usual, *(p for p in every if _BENCH.search(PurePosixPath(p).name))]
+        # in a folder of benchmarks a file need not be called one, where none is
+        of_folder = every if folder in _FOLDERS else []
+        able, others = (
+            [path for path in dict.fromkeys(paths) if path in tree.names and _library("", [tree.text(path)], known)]
+            for paths in (called, of_folder)
+        )
+        for path in able or [path for path in others if _starts_itself(tree, path, root)]:
+            named = folder if folder in _FOLDERS else PurePosixPath(tree.directory.resolve().name).stem
+            name = named or PurePosixPath(path).stem
+            file = PurePosixPath(path).name if own else path
+            yield _Script(folder if own else "", name, f"node {file}", package, path)
+
+
+def _starts_itself(tree: Tree, path: str, root: dict[str, Any]) -> bool:
+    """Return whether a file in a folder of benchmarks is no part of another one there, and loads the project."""
+
+    def loads(file: str) -> list[str]:
+        return re.findall(_IMPORT.format(r"""([^"'\n]+)"""), tree.text(file))
+
+    folder = folder_of(path)
+    beside = (each for each in tree.ending(*_JAVASCRIPT, under=folder) if each != path)
+    part = any(
+        _resolved(tree, folder_of(file), name) == path for file in beside for name in loads(file) if name[0] == "."
+    )
+    own = f"{root.get('name')}/"
+    return not part and any(name.startswith("..") or f"{name}/".startswith(own) for name in loads(path))
 
 
 def _has_workspaces(tree: Tree, root: dict[str, Any]) -> bool:

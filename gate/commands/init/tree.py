@@ -136,8 +136,8 @@ def called(tree: Tree, path: str) -> list[str] | None:
 def told(tree: Tree, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield what a pattern finds in the project's READMEs, each with its file."""
     for path in (path for path in tree.files if path.lower().startswith("readme")):
-        # a line that ends with a backslash goes on in the next
-        yield from ((path, match) for match in pattern.finditer(re.sub(r"\\\r?\n", "", tree.text(path))))
+        # a command that ends with a backslash goes on in the next line, where Markdown's text only breaks
+        yield from ((path, match) for match in pattern.finditer(re.sub(r"(?<=[ \t])\\\r?\n", "", tree.text(path))))
 
 
 def write_new(place: Path, name: str, text: str, *, force: bool) -> None:

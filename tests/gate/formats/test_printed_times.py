@@ -75,6 +75,9 @@ def test_a_range_below_a_result_is_part_of_it_and_bars_are_no_name() -> None:
         ("5 s", "time", 5, "s"),
         # as a terminal shows it, which a counter wrote over
         ("put 1/2\rput 2/2 3 ms\rput  4 ops in 5 ms\r", "put 4 ops in", 5e-3, "s"),
+        # nothing was written over it
+        ("parse: 12.5 ms\r\x1b[0m", "parse", 12.5e-3, "s"),
+        ("parse: 12.5 ms\r\r", "parse", 12.5e-3, "s"),
         ("2024-01-05 12:00:01,123 parse: 5 ms", "parse", 5e-3, "s"),
         ("insert: 100000 ops in 1.23 s", "insert: 100000 ops in", 1.23, "s"),
         ("PASS test_a (12 ms)", "PASS test_a", 0.012, "s"),

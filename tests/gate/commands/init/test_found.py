@@ -401,7 +401,7 @@ MAKE = {
         rows=("./a.out bench",),
         kind="c",
     ),
-    "told tests": Case({"README": "gcc \\\n-o x a.c\n./x \\\r\n --test\ncc a.c; ./a.out\n", "a.c": MAIN}, "['./x', '--test']", "gcc -o x a.c", kind="c"),
+    "told tests": Case({"README": "Compile and run:\\\ngcc \\\n-o x a.c\n./x \\\r\n --test\ncc a.c; ./a.out\n", "a.c": MAIN}, "['./x', '--test']", "gcc -o x a.c", kind="c"),
     "told beside": Case({"readme": "cc a.c && ./a.out # tests\n", "a.c": MAIN, "bench.c": MAIN}, "['./bench']", kind="c"),
     "told example": Case({"README": "    cc a.c && ./a.out # latest\n    cc -o x a.c && ./y # test\n", "a.c": MAIN}, None, kind="generic"),
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, None, kind="generic"),
@@ -568,6 +568,8 @@ JAVASCRIPT = {
         {
             "package.json": package(), "bench/package.json": package(devDependencies={"benchmark": "2"}),
             "bench/x.js": "require('benchmark')\nrequire('..')", "bench/load.js": "f()",
+            # part of another, or of nothing here
+            "bench/lib.js": "require('benchmark')\nrequire('..')", "bench/cases/a.js": "require('../lib')", "bench/other.js": "require('benchmark')\nrequire('lodash')",
         },
         "cd bench && node x.js", "cd bench && npm install",
     ),
@@ -772,7 +774,7 @@ EFFECTIVE = """\
 def test_a_parent_elsewhere_may_name_jmh(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = project(
         {
-            "pom.xml": "<project><parent/></project>",
+            "pom.xml": "<project><parent></parent></project>",
             "src/test/java/A.java": f"import org.openjdk.jmh.annotations.*;\n{JAVA}",
         }
     )
