@@ -293,12 +293,9 @@ def render(tree: Tree, found: Found) -> str:
     share = list(dict.fromkeys([*found.share, *(path for path in tree.needed if not holds(path))]))
     texts = [found.build, found.setup, *(measured.command for measured in found.benchmarks)]
     commands = [each if isinstance(each, str) else " ".join(each) for each in texts if each]
-    values = {
-        "schema": ADDRESS,
-        "found": found,
-        "share": share,
-        "write": defaults(named((), commands)),
-    }
+    # pip starts cargo for what a package has of Rust
+    inner = [path for path in tree.files if path.endswith("Cargo.toml")] if "pip install" in str(found.build) else []
+    values = {"schema": ADDRESS, "found": found, "share": share, "write": defaults(named(inner, commands))}
     return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)
 
 

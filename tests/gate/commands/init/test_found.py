@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Proposed, Rank, fixed_plan, names_of, suite_plan
+from gate.commands.init.found import Found, Proposed, Rank, fixed_plan, names_of, placeholder, suite_plan
 from gate.commands.init.init import render
 from gate.commands.init.tree import read_tree
 from gate.config.config_text import read_source
@@ -769,6 +770,17 @@ EFFECTIVE = """\
 <directory>{0}/b/target</directory><plugin><artifactId>maven-shade-plugin</artifactId><finalName>all</finalName></plugin>
 </build></project></projects>
 """
+
+
+def test_what_pip_compiles_may_be_of_rust(project: Project) -> None:
+    directory = project({"rust/Cargo.toml": "[package]\n", "a.py": ""})
+    by_pip = Found("python", "x", [placeholder()], "python -m pip install --target .perfgate-site .")
+    for found, caches in (
+        (by_pip, ["~/.cargo/registry", "~/.cargo/git", "~/.cache/pip"]),
+        (replace(by_pip, build="make"), []),
+    ):
+        table = tomllib.loads(render(read_tree(directory), found))["build"]
+        assert table.get("write", []) == caches
 
 
 def test_a_parent_elsewhere_may_name_jmh(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
