@@ -39,7 +39,7 @@ from benchmarks.trial.records import (
 from benchmarks.turns import pressure, under
 from gate.config.types import Benchmark
 from gate.model import UserError
-from gate.stats.centers import trimmed_mean
+from gate.stats.levels import trimmed_mean
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, launched
 from harness.process.execute import ProcessExecutor, is_of_runner, is_secret
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart

@@ -42,7 +42,15 @@ from gate.stats.fixed_sessions import (
     sides_of,
     stacked,
 )
-from gate.stats.levels import Reduced, measured_together, of_complete_rounds, of_rounds, of_shared_sessions, reduce
+from gate.stats.levels import (
+    Reduced,
+    measured_together,
+    of_complete_rounds,
+    of_rounds,
+    of_shared_sessions,
+    reduce,
+    reduce_typical,
+)
 from gate.stats.ratio import (
     PAIRED,
     WITHHELD,
@@ -221,6 +229,8 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     center, exact, several = subject.center, subject.case.exact, design.sessions > 1
     if center is None:
         reduced = reduce(base, head, exact=exact, sessions=several)
+    elif center == TYPICAL:
+        reduced = reduce_typical(base, head, exact=exact, sessions=several)
     else:
         reduced = reduce_to(base, head, center, exact=exact, sessions=several)
     method = design.method

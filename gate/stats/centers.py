@@ -1,13 +1,8 @@
-"""Centers other than a build's mean: its quantiles, and the typical value of a round where base and head take turns.
+"""Quantiles of builds, and how noisy a round's typical value and its mean are.
 
 The verdict on a quantile rests on one number a build, its logarithm, as the verdict on the mean rests on the builds'
 means. The picture is the quantile regression of log(value) on the side (Born de Oliveira et al. 2013, figure 7), which
 for the side alone is the difference of the two sample quantiles.
-
-The typical value is the trimmed mean of neighbours' log ratios in a round. Neighbours in time meet the same machine, so
-what disturbs both cancels in their ratio, and the trimmed mean drops the pairs in which it hit one of them alone. The
-difference of two sides' own medians or trimmed means would keep it: they do not know which executions are neighbours.
-Source: docs/method.md, the typical value.
 """
 
 from __future__ import annotations
@@ -24,16 +19,15 @@ from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.stats.levels import (
+    TRIMMED,
     Reduced,
     Tops,
-    Trouble,
     Unit,
     gap_of,
-    measured_together,
     of_starts,
+    pairs_of_rounds,
     reduce,
-    rounding_of,
-    share_a_session,
+    reduce_typical,
     starts,
     stepped,
     too_little,
@@ -153,29 +147,16 @@ def reduce_to(base: Sample, head: Sample, center: Center, *, exact: bool, sessio
         exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
         sessions: whether session is the top level, as it is anyway where a side has several.
     """
+    if center == TYPICAL:
+        return reduce_typical(base, head, exact=exact, sessions=sessions)
     warnings: tuple[AnyWarning, ...] = ()
     if center is None or exact:
         means = reduce(base, head, exact=exact, sessions=sessions)
         if center is None or means.exact:
             return means
         warnings = means.warnings
-    sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
-    if center != TYPICAL:
-        return _quantile(base, head, center, warnings, sessions=sessions)
-    pair = typical_pair(base, head, sessions=sessions)
-    trouble: Trouble
-    if base.values.min() < 0 or head.values.min() < 0:
-        trouble = "negative"
-    elif pair is not None:
-        x, y = stepped(pair[0], base), stepped(pair[1], head)
-        values, rounding = (math.exp(x.mean), math.exp(y.mean)), (rounding_of(base), rounding_of(head))
-        return Reduced(x, y, *values, False, too_little(base, head, x, y), None, warnings, rounding)
-    elif measured_together(base, head):
-        trouble = "zero-quantile"
-    else:
-        trouble = "no-rounds" if share_a_session(base, head) else "apart"
-    x, y = (tops_of(side, sessions=sessions) for side in (base, head))
-    return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
+    several = max(len(base.counts[2]), len(head.counts[2])) > 1
+    return _quantile(base, head, center, warnings, sessions=sessions or several)
 
 
 def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
@@ -306,19 +287,10 @@ def _quantiles(ordered: Array, taus: Array) -> Array:
     return low + (at - first) * (high - low)
 
 
-# --- the typical value of neighbours ----------------------------------------------------------------------------------
+# --- how noisy a round is ----------------------------------------------------------------------------------
 
-TRIMMED = 0.2
-"""The share of a round's pairs that is left out at each end."""
 FEWEST_PAIRS = 4
 """Pairs of a round below which nothing is said of its noise."""
-
-
-def trimmed_mean(values: Array) -> float:
-    """Return the mean of all but the lowest and highest fifth, rounded down; of fewer than five values the mean."""
-    cut = int(TRIMMED * len(values))
-    kept = np.sort(values)[cut : len(values) - cut]
-    return float(np.add.reduce(kept) / len(kept))
 
 
 def squared_error(values: Array) -> float:
@@ -330,39 +302,13 @@ def squared_error(values: Array) -> float:
     return float(winsorized.var(ddof=1)) * (n - 1) / (kept * (kept - 1))
 
 
-def typical_pair(base: Sample, head: Sample, *, sessions: bool) -> tuple[Tops, Tops] | None:
-    """Reduce both sides together; None where a value is not above 0, or no round has both sides.
-
-    Logarithms of each side are the center of all pairs, less or plus half of D.
-
-    Args:
-        sessions: whether session is a level; then there is one number a session, the mean over its rounds.
-    """
-    rounds = _rounds(base, head)
-    if not rounds or any(min(x.min(), y.min()) <= 0 for x, y in rounds.values()):
-        return None
-    logs = [(np.log(x), np.log(y)) for x, y in rounds.values()]
-    ratios = np.array([trimmed_mean(y - x) for x, y in logs])
-    middles = np.array([trimmed_mean((x + y) / 2) for x, y in logs])
-    units: tuple[Unit, ...] = tuple(rounds)
-    if sessions:
-        own = np.array([session for session, _ in rounds])
-        units = tuple(dict.fromkeys(own.tolist()))
-        ratios, middles = (np.array([each[own == unit].mean() for unit in units]) for each in (ratios, middles))
-
-    def tops(sample: Sample, logs: Array) -> Tops:
-        return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
-
-    return tops(base, middles - ratios / 2), tops(head, middles + ratios / 2)
-
-
 def first_round_noise(base: Sample, head: Sample, center: Center) -> float | None:
     """Return the standard error of ln(head/base) in the first round that both sides have; None: it is not known.
 
     It tells how sharp a view is: by the ratios of pairs for the typical value, otherwise by the differences of pairs,
     each side as a share of its mean. How large the change is does not enter.
     """
-    pairs = next(iter(_rounds(base, head).values()), None)
+    pairs = next(iter(pairs_of_rounds(base, head).values()), None)
     if pairs is None or len(pairs[0]) < FEWEST_PAIRS:
         return None
     x, y = pairs
@@ -393,57 +339,11 @@ def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
     It is half of that of a pair, which has two: n pairs add twice its n-th part to D. The mean over rounds; None where
     none has pairs enough, or a value is not above 0.
     """
-    found = [
-        np.log(y / x) for x, y in _rounds(base, head).values() if len(x) >= FEWEST_PAIRS and min(x.min(), y.min()) > 0
-    ]
+    pairs = pairs_of_rounds(base, head).values()
+    found = [np.log(y / x) for x, y in pairs if len(x) >= FEWEST_PAIRS and min(x.min(), y.min()) > 0]
     if not found:
         return None
     degrees = [len(each) - 2 * int(TRIMMED * len(each)) - 1 for each in found]
     total = sum(degrees)
     value = sum(df * len(each) * squared_error(each) / 2 for df, each in zip(degrees, found, strict=True)) / total
     return MeanSquare(value=value, df=float(total)) if value > 0 else None
-
-
-def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
-    """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order.
-
-    Those of one number, as long as none is missing; otherwise those that follow each other in the run, where it is
-    known and most have such a partner.
-    """
-    of_head, found = by_build(head), {}
-    for build, x in by_build(base).items():
-        if build not in of_head:
-            continue
-        y = of_head[build]
-        fewest = min(len(x), len(y))
-        pairs = _neighbours(_places(base, build), _places(head, build)) if len(x) != len(y) else []
-        first, second = zip(*pairs, strict=True) if 2 * len(pairs) > fewest else (range(fewest), range(fewest))
-        found[build] = (x[list(first)], y[list(second)])
-    return found
-
-
-def _places(sample: Sample, build: tuple[int, int]) -> list[int]:
-    """Return the positions of a build's executions in the run; none where they are not known."""
-    first = starts(sample.counts[1])[at := sample.builds.index(build)]
-    return [] if sample.orders is None else sample.orders[first : first + sample.counts[1][at]].tolist()
-
-
-def _neighbours(base: list[int], head: list[int]) -> list[tuple[int, int]]:
-    """Pair executions of both sides that follow each other directly, each once: by their numbers on base and head."""
-    turns = sorted((at, side, i) for side, places in enumerate((base, head)) for i, at in enumerate(places))
-    found: list[tuple[int, int]] = []
-    waiting: tuple[int, int] | None = None
-    for _, side, i in turns:
-        if waiting is None or waiting[0] == side:
-            waiting = side, i
-            continue
-        found.append((waiting[1], i) if side else (i, waiting[1]))
-        waiting = None
-    return found
-
-
-def by_build(sample: Sample) -> dict[tuple[int, int], Array]:
-    """Split the means of executions by builds."""
-    iterations, executions = sample.counts[:2]
-    means = np.add.reduceat(sample.values, starts(iterations)) / iterations
-    return dict(zip(sample.builds, np.split(means, np.cumsum(executions)[:-1]), strict=True))

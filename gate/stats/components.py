@@ -16,9 +16,9 @@ import numpy as np
 
 from gate.model import LEVELS, Layouts, Level, MeanSquare, Remembered, Sample
 from gate.model.case import TYPICAL, Center
-from gate.stats.centers import noise_of_starts, quantile_pair, typical_pair
+from gate.stats.centers import noise_of_starts, quantile_pair
 from gate.stats.diagnostics import SMALLEST_CORRELATION, lag_one
-from gate.stats.levels import Tops, is_by_session, matched, mean_of, starts, tops_of
+from gate.stats.levels import Tops, is_by_session, matched, mean_of, starts, tops_of, typical_pair
 from gate.stats.planning import Components
 from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.ratio import rounds_of, variance_of_mean

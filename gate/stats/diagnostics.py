@@ -16,8 +16,8 @@ import numpy as np
 from gate.model import SIDES, Sample, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import Autocorrelation, CarryOver, Drift, OrderEffect, Trend
-from gate.stats.centers import by_build, squared_error, trimmed_mean
-from gate.stats.levels import Tops, starts
+from gate.stats.centers import squared_error
+from gate.stats.levels import Tops, by_build, starts, trimmed_mean
 from gate.stats.ratio import t_quantile, variance_of_mean
 from gate.stats.rounding import ROUNDING, Array, Flags, Ints
 from gate.stats.special import fdtr, fdtrc

@@ -1,6 +1,11 @@
-"""A sample -> the means of its builds, whether both sides have a ratio at all, and parts of a sample.
+"""A sample -> the means of its builds, or the typical values of its rounds, and whether both sides have a ratio at all.
 
 Kalibera and Jones 2012, section 6.1, extended to unbalanced data: means are unweighted at each level.
+
+The typical value is the trimmed mean of neighbours' log ratios in a round. Neighbours in time meet the same machine, so
+what disturbs both cancels in their ratio, and the trimmed mean drops the pairs in which it hit one of them alone. The
+difference of two sides' own medians or trimmed means would keep it: they do not know which executions are neighbours.
+Source: docs/method.md, the typical value.
 """
 
 from __future__ import annotations
@@ -247,6 +252,122 @@ def _by_parent(values: Array, children: Ints) -> Array:
 def starts(children: Ints) -> Ints:
     """Return where each unit begins among its children."""
     return children.cumsum() - children
+
+
+# --- the typical value of neighbours ----------------------------------------------------------------------------------
+
+TRIMMED = 0.2
+"""The share of a round's pairs that is left out at each end."""
+
+
+def reduce_typical(base: Sample, head: Sample, *, exact: bool, sessions: bool = False) -> Reduced:
+    """Reduce both sides to the typical value of each round, as `reduce` does to the mean of each top unit.
+
+    Source: docs/method.md, degenerate data and the typical value.
+
+    Args:
+        exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
+        sessions: whether session is the top level, as it is anyway where a side has several.
+    """
+    warnings: tuple[AnyWarning, ...] = ()
+    if exact:
+        means = reduce(base, head, exact=exact, sessions=sessions)
+        if means.exact:
+            return means
+        warnings = means.warnings
+    sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
+    pair = typical_pair(base, head, sessions=sessions)
+    trouble: Trouble
+    if base.values.min() < 0 or head.values.min() < 0:
+        trouble = "negative"
+    elif pair is not None:
+        x, y = stepped(pair[0], base), stepped(pair[1], head)
+        values, rounding = (math.exp(x.mean), math.exp(y.mean)), (rounding_of(base), rounding_of(head))
+        return Reduced(x, y, *values, False, too_little(base, head, x, y), None, warnings, rounding)
+    elif measured_together(base, head):
+        trouble = "zero-quantile"
+    else:
+        trouble = "no-rounds" if share_a_session(base, head) else "apart"
+    x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+    return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
+
+
+def typical_pair(base: Sample, head: Sample, *, sessions: bool) -> tuple[Tops, Tops] | None:
+    """Reduce both sides together; None where a value is not above 0, or no round has both sides.
+
+    Logarithms of each side are the center of all pairs, less or plus half of D.
+
+    Args:
+        sessions: whether session is a level; then there is one number a session, the mean over its rounds.
+    """
+    rounds = pairs_of_rounds(base, head)
+    if not rounds or any(min(x.min(), y.min()) <= 0 for x, y in rounds.values()):
+        return None
+    logs = [(np.log(x), np.log(y)) for x, y in rounds.values()]
+    ratios = np.array([trimmed_mean(y - x) for x, y in logs])
+    middles = np.array([trimmed_mean((x + y) / 2) for x, y in logs])
+    units: tuple[Unit, ...] = tuple(rounds)
+    if sessions:
+        own = np.array([session for session, _ in rounds])
+        units = tuple(dict.fromkeys(own.tolist()))
+        ratios, middles = (np.array([each[own == unit].mean() for unit in units]) for each in (ratios, middles))
+
+    def tops(sample: Sample, logs: Array) -> Tops:
+        return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
+
+    return tops(base, middles - ratios / 2), tops(head, middles + ratios / 2)
+
+
+def trimmed_mean(values: Array) -> float:
+    """Return the mean of all but the lowest and highest fifth, rounded down; of fewer than five values the mean."""
+    cut = int(TRIMMED * len(values))
+    kept = np.sort(values)[cut : len(values) - cut]
+    return float(np.add.reduce(kept) / len(kept))
+
+
+def pairs_of_rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
+    """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order.
+
+    Those of one number, as long as none is missing; otherwise those that follow each other in the run, where it is
+    known and most have such a partner.
+    """
+    of_head, found = by_build(head), {}
+    for build, x in by_build(base).items():
+        if build not in of_head:
+            continue
+        y = of_head[build]
+        fewest = min(len(x), len(y))
+        pairs = _neighbours(_places(base, build), _places(head, build)) if len(x) != len(y) else []
+        first, second = zip(*pairs, strict=True) if 2 * len(pairs) > fewest else (range(fewest), range(fewest))
+        found[build] = (x[list(first)], y[list(second)])
+    return found
+
+
+def _places(sample: Sample, build: tuple[int, int]) -> list[int]:
+    """Return the positions of a build's executions in the run; none where they are not known."""
+    first = starts(sample.counts[1])[at := sample.builds.index(build)]
+    return [] if sample.orders is None else sample.orders[first : first + sample.counts[1][at]].tolist()
+
+
+def _neighbours(base: list[int], head: list[int]) -> list[tuple[int, int]]:
+    """Pair executions of both sides that follow each other directly, each once: by their numbers on base and head."""
+    turns = sorted((at, side, i) for side, places in enumerate((base, head)) for i, at in enumerate(places))
+    found: list[tuple[int, int]] = []
+    waiting: tuple[int, int] | None = None
+    for _, side, i in turns:
+        if waiting is None or waiting[0] == side:
+            waiting = side, i
+            continue
+        found.append((waiting[1], i) if side else (i, waiting[1]))
+        waiting = None
+    return found
+
+
+def by_build(sample: Sample) -> dict[tuple[int, int], Array]:
+    """Split the means of executions by builds."""
+    iterations, executions = sample.counts[:2]
+    means = np.add.reduceat(sample.values, starts(iterations)) / iterations
+    return dict(zip(sample.builds, np.split(means, np.cumsum(executions)[:-1]), strict=True))
 
 
 # --- parts of a sample ------------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from gate.model import Sample
-from gate.stats.centers import FEWEST_PAIRS, first_round_noise, reduce_to, squared_error, trimmed_mean, typical_pair
+from gate.stats.centers import FEWEST_PAIRS, first_round_noise, reduce_to, squared_error
 from gate.stats.components import remember
+from gate.stats.levels import trimmed_mean, typical_pair
 from gate.stats.ratio import ratio_of
 from gate.stats.rounding import Array
 from tests.support.samples import ends, nested, there
