@@ -27,7 +27,7 @@ from benchmarks.relink import PROJECTS as LINKED
 from gate.evidence.records import read
 from gate.evidence.time_spent import cost_of
 from gate.model import PARTS
-from gate.units import format_duration
+from gate.writing.units import format_duration
 
 ROOT = Path(__file__).parent.parent
 CASES = ("docs", "slower")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gate.config.types import BuildTable
 from gate.model import SIDES, Build, Side
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims

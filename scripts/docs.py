@@ -21,7 +21,7 @@ from gate.config import schema
 from gate.config import types as config
 from gate.config.study import OF_RUNS, SettingTable
 from gate.formats import adapter
-from gate.units import Duration, Quantity, Share
+from gate.writing.units import Duration, Quantity, Share
 from scripts import command_pages, report_pages
 
 ROOT = Path(__file__).parent.parent

@@ -1,7 +1,8 @@
 """The house's order: imports point one way and in no circle, third parties are declared, functions fit a screen or two.
 
-A room is a module or folder right below gate/ or harness/, with all that is below it. A room imports itself and the rooms
-above it in the picture of docs/design.md; only run and the commands use the harness. A command is a folder of
+A room is a module or folder right below gate/ or harness/, with all that is below it. A room of gate imports itself and
+rooms of the floors above its own in the picture of docs/design.md, where a blank line ends a floor; of harness any room
+above it. Only run and the commands use the harness. A command is a folder of
 gate/commands, and imports no other. Imports inside functions and those under TYPE_CHECKING count: laziness is no
 direction.
 """
@@ -32,21 +33,31 @@ def drawn(package: str) -> dict[str, str]:
     return dict(re.findall(r"^  (\w+)(?:/|\.py) +((?:.*\n)(?:   .*\n)*)", part, re.MULTILINE))
 
 
+def floors() -> dict[str, int]:
+    """The floor of each room of gate/ in the picture, the top one first; what imports nothing of ours is above all."""
+    picture = (ROOT / "docs/design.md").read_text(encoding="utf-8").split("```\n")[1].partition("\nharness/")[0]
+    paragraphs = [re.findall(r"^  (\w+)(?:/|\.py) ", text, re.MULTILINE) for text in picture.split("\n\n")]
+    return {name: floor for floor, names in enumerate(paragraphs) for name in names}
+
+
 ROOMS, HARNESS_ROOMS = list(drawn("gate")), list(drawn("harness"))
+FLOORS = floors()
+# With benchmarks/, which imports commands, below them.
+MOST_FLOORS = 9
 # From argv to the command that it names; nothing imports them, and what they import themselves is little.
 ENTRIES = ("gate.__main__", "gate.cli.main")
-FOR_ENTRIES = ("codes", "cli", "words", "writing")
+FOR_ENTRIES = ("codes", "cli", "writing")
 # What is loaded by the name of its file, against the order: a command by argv, an instrument's traits by perfgate.toml.
 BY_NAME = {("gate.cli.command", "gate.commands"), ("gate.config.instruments", "harness.instruments")}
 # Rooms of gate/ that use the harness, and what of gate/ the harness uses.
 MEASURING = ("run", "commands")
 FOR_HARNESS = {
-    "codes", "model", "checkout", "removal", "walking", "units", "writing", "directions", "config", "formats",
+    "codes", "model", "checkout", "removal", "walking", "writing", "config", "formats",
 }  # fmt: skip
 # All of evidence/ that knows other tools' files: the rest has records.
 READS_RESULTS = "gate.evidence.foreign"
 # What the list of commands costs at every start: its modules' own top levels.
-LIGHT = ("gate.cli", "gate.codes", "gate.model", "gate.units", "gate.writing")
+LIGHT = ("gate.cli", "gate.codes", "gate.model", "gate.writing.units", "gate.writing")
 
 
 class Import(NamedTuple):
@@ -166,7 +177,7 @@ def why_not(importer: str, imported: str) -> str | None:
     if mine == other == "commands":
         same = command(importer) == command(imported)
         return None if same else f"command {command(importer)} must not import command {command(imported)}"
-    return None if not other or ROOMS.index(other) <= ROOMS.index(mine) else f"{mine} must not import {other}"
+    return None if not other or mine == other or FLOORS[other] < FLOORS[mine] else f"{mine} must not import {other}"
 
 
 def _why_harness_not(importer: str, imported: str) -> str | None:
@@ -264,6 +275,11 @@ def test_the_picture_of_the_house_has_every_folder_and_no_other(here: House, pac
     assert found == {own: set(re.findall(r"(\w+)/(?!\w)", text)) for own, text in drawn(package).items()}
 
 
+def test_the_house_is_no_higher_than_can_be_climbed() -> None:
+    assert list(FLOORS) == ROOMS
+    assert max(FLOORS.values()) < MOST_FLOORS
+
+
 def test_imports_point_one_way_in_no_circle_light_at_the_tops_of_commands_and_functions_are_short(here: House) -> None:
     assert violations(here, runtime_dependencies()) == []
     assert circles(here) == []
@@ -287,7 +303,7 @@ TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
 @pytest.mark.parametrize(
     ("module", "source", "expected"),
     [
-        ("gate.units", "from gate.config import Config", ":1: units must not import config"),
+        ("gate.writing.units", "from gate.config import Config", ":1: writing must not import config"),
         ("gate.evidence.a", f"{GO}read", ":1: gate.evidence.a must not import gate.formats.go_bench.read"),
         ("gate.decide.a", "def f():\n    from gate.report import text", ":2: decide must not import report"),
         ("gate.decide.a", f"{TYPED}from gate.run import x", ":3: decide must not import run"),

@@ -41,7 +41,7 @@ LIVE = parse
     "harness/instruments/wordcount.py": """
 from gate.config.instruments import Traits
 from gate.model import Metric
-from gate.units import Quantity
+from gate.writing.units import Quantity
 from harness.instruments.protocol import Unusable, arguments, environment, placeholders
 from harness.instruments.declaration import Declared, FoundInstrument
 from harness.process.execute import Command

@@ -21,8 +21,8 @@ from gate.cli.command import LAST, Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import BEHIND, WORDS, add_options, options_of
 from gate.codes import Exit, of_signal
-from gate.words.streams import ASCII_ONLY, prefix
 from gate.writing.phrases import most_alike
+from gate.writing.streams import ASCII_ONLY, prefix
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from gate.units import Duration, Share
+    from gate.writing.units import Duration, Share
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ def shard(text: str) -> Shard:
 
 def duration(text: str) -> Duration:
     """Read a time span; a number alone is in seconds."""
-    from gate.units import Duration
+    from gate.writing.units import Duration
 
     number = re.fullmatch(r"\s*\d+(\.\d+)?\s*", text, re.ASCII)
     return _parsed(lambda written: Duration.parse(float(written) if number else written), text)
@@ -87,7 +87,7 @@ def wait(text: str) -> float:
 
 def share(text: str) -> Share:
     """Read a share."""
-    from gate.units import Share
+    from gate.writing.units import Share
 
     return _parsed(Share.parse, text)
 

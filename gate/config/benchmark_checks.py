@@ -14,7 +14,7 @@ from gate.config.study import Command, Load, Service, SettingTable, Study
 from gate.config.treatments import SIDE, variable
 from gate.config.types import Benchmark, Config
 from gate.model.case import quantile_of
-from gate.units import meant
+from gate.writing.units import meant
 
 OUTPUT = "{output}"
 """As same_output: the file that {output} names."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gate.config.config_text import Fault, Path
 from gate.config.study import Study
-from gate.units import plural
+from gate.writing.units import plural
 
 _COLUMNS = {
     (3, 1): (3,),

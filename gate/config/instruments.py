@@ -12,7 +12,7 @@ from importlib import import_module
 import msgspec
 
 from gate.cli.command import declaring
-from gate.units import Quantity
+from gate.writing.units import Quantity
 
 _FLOOR = Quantity.parse("1us")
 # a difference below a microsecond means nothing for one start of a process; the value of a suite is a mean over so many

@@ -36,8 +36,8 @@ from gate.config.types import Benchmark, Builds, BuildTable, Config, Detectable,
 from gate.config.wrong import advice, closest, example, is_struct, members_of, shown, wrong
 from gate.model import SIDES
 from gate.model.case import MEAN, pairs
-from gate.units import DIMENSIONS, Duration, Quantity, Share, plural, to_base
 from gate.writing.phrases import most_alike
+from gate.writing.units import DIMENSIONS, Duration, Quantity, Share, plural, to_base
 
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Detectable, Duration, Quantity)
 

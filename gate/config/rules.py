@@ -12,11 +12,11 @@ import msgspec
 
 from gate.config.instruments import command_metrics
 from gate.config.types import Accept, Benchmark, Builds, Config, Detectable, MetricRules, Override, Plan, Show
-from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
 from gate.model.case import MEAN, TYPICAL
+from gate.model.directions import told_or_known
 from gate.model.names import ACTIVE, BUILD_TIME, SIZE, SUCCESS
-from gate.units import DIMENSIONS, Duration, Quantity, to_base
+from gate.writing.units import DIMENSIONS, Duration, Quantity, to_base
 
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""

@@ -18,7 +18,7 @@ from gate.config.types import Config, Creep, Detectable, Study, TomlTable
 from gate.config.wrong import shown
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged, Renamed
-from gate.units import Duration, Quantity, Share
+from gate.writing.units import Duration, Quantity, Share
 
 ADDRESS = "https://raw.githubusercontent.com/perfgate/perfgate/v1/gate/perfgate.schema.json"
 """Of the schema in the repository that the action's default names: editors with taplo read it from `#:schema`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gate.cli.option_values import Shard
 from gate.model import UserError
-from gate.units import plural
+from gate.writing.units import plural
 
 if TYPE_CHECKING:
     from gate.config.types import Plan
@@ -90,7 +90,7 @@ def part_warnings(plan: Plan) -> list[AnyWarning]:
     from gate.config.rules import most_builds
     from gate.config.types import Builds
     from gate.model.warnings.base import Said
-    from gate.units import plural
+    from gate.writing.units import plural
 
     most = most_builds(plan, early=False)
     if not isinstance(plan.builds, Builds) or plan.builds.min >= most:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from gate.units import Duration
+from gate.writing.units import Duration
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ Command = str | list[str]
 
 
 def default(value: T) -> T:
-    """Give a field a default of a type of gate.units."""
+    """Give a field a default of a type of gate.writing.units."""
     # a factory, because msgspec cannot write a custom type's default into a schema; schema.py adds it
     return msgspec.field(default_factory=lambda: value)
 

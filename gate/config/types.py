@@ -25,7 +25,7 @@ from gate.config.study import TomlTable as TomlTable
 from gate.config.study import default
 from gate.model import Better
 from gate.model.case import MEAN
-from gate.units import Duration, Quantity, Share
+from gate.writing.units import Duration, Quantity, Share
 
 Statistic = Annotated[
     str,

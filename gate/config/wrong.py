@@ -20,7 +20,7 @@ import msgspec
 from gate.config.config_text import Path, dotted
 from gate.config.study import OF_RUNS
 from gate.config.types import Config, Detectable
-from gate.units import Duration, Quantity, Share
+from gate.writing.units import Duration, Quantity, Share
 
 _LONGEST = 80
 """Characters of a value that are shown."""

@@ -26,9 +26,9 @@ from gate.config.rules import (
     threshold_of,
 )
 from gate.config.types import Config, Gate, Show
-from gate.directions import direction
 from gate.model import Better, Case, Evidence, FindingMemory, Identical, Layouts, Memory, Sample, Side, reasons
 from gate.model.case import Center, center_of
+from gate.model.directions import direction
 from gate.model.names import Top
 from gate.model.warnings import AnyWarning
 from gate.stats import prior as priors
@@ -40,7 +40,7 @@ from gate.stats.prior import remembered_correlation
 from gate.stats.ratio import Method, Ratio, Rounds, Tail
 from gate.stats.sequential import Spending, spending
 from gate.stats.shared_variance import FEWEST_BUILDS, FEWEST_CASES
-from gate.units import to_base, when
+from gate.writing.units import to_base, when
 
 _SHARPER = 2.0
 """How many times as sharp a view must be for the larger share of the error."""

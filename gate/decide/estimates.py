@@ -64,8 +64,8 @@ from gate.stats.ratio import (
     side_limits,
 )
 from gate.stats.shared_variance import shared_of
-from gate.units import agree, plural, whole_of
 from gate.writing import phrases
+from gate.writing.units import agree, plural, whole_of
 
 FEWEST_SHARED = 5
 """Rounds of each given machine from which on cases share their variance."""

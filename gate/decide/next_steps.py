@@ -21,7 +21,7 @@ from gate.model.warnings.hosts import HostEvent
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.ratio import t_quantile
-from gate.units import Duration
+from gate.writing.units import Duration
 
 _SLACK = 1.1
 _BUDGET_SLACK = 1.25

@@ -27,8 +27,8 @@ from gate.model.warnings.measured import MissingAllowed, SelectedOnly
 from gate.model.warnings.setup import matches_nothing
 from gate.stats.levels import EXPECTED, e_value, halves
 from gate.stats.prior import FEWEST_COMMON, with_layouts
-from gate.units import ratio_of
 from gate.writing import amounts
+from gate.writing.units import ratio_of
 
 _NOISY_HOST = 1.5
 _SETTINGS = ("plan", "build", "env")

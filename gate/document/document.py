@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
+from gate.document.bars import Ends, Extent
 from gate.model import Verdict
-from gate.words.bars import Ends, Extent
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from gate.words.reports import Tally
-    from gate.words.verdict_line import VerdictLine
 
 Tone = Literal["worse", "better", "differs", "pass", "error", Verdict, ""]
 
@@ -97,6 +95,22 @@ class Statement(msgspec.Struct, frozen=True):
     """What a card is about."""
 
 
+class VerdictLine(msgspec.Struct, frozen=True):
+    """The line in its parts, which each format writes in its own way."""
+
+    verdict: str
+    """In a word; empty: what is said is the verdict."""
+    name: str
+    """Of the finding that matters most; empty: the line is about all."""
+    said: str
+    """What is said of it, and of the rest."""
+
+    def text(self) -> str:
+        """Write the whole line."""
+        said = f"{self.name} {self.said}" if self.name else self.said
+        return f"{self.verdict}: {said}" if self.verdict else said
+
+
 class Headline(msgspec.Struct, frozen=True):
     """What a report says first: its verdict, and what decided."""
 
@@ -164,6 +178,23 @@ class Result(msgspec.Struct, frozen=True):
     """Footnotes, in a text."""
     id: str = ""
     """Of its details in a page."""
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """How many there are of something in a report."""
+
+    count: int
+    name: str
+    """Of so many."""
+    verdict: Verdict | None = None
+    """Of the first, where they are findings."""
+    mark: str = ""
+    word: str = ""
+    """What people read for it."""
+    which: str = ""
+    """Of inconclusive ones, how many may be a regression and are not worse: "3 may be a regression, 2 not worse"."""
+    link: str = ""
+    """Where in a page they are."""
 
 
 class Results(msgspec.Struct, frozen=True):

@@ -12,13 +12,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gate.document.bars import SHAPES, Ends
 from gate.document.document import Cell, Document, Facts, Fold, Headline, Result, Results, Section, Statement, Table
 from gate.document.terminal import Notes
 from gate.model import VERDICTS, Verdict
-from gate.units import plural
-from gate.words.bars import SHAPES, Ends
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
+from gate.writing.units import plural
 
 if TYPE_CHECKING:
     import jinja2

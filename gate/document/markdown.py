@@ -22,10 +22,9 @@ from gate.document.document import (
     Table,
 )
 from gate.document.terminal import Notes
-from gate.units import plural
-from gate.words.numbers import counted
-from gate.writing.phrases import more_are
+from gate.writing.phrases import counted, more_are
 from gate.writing.plain import clip, columns, visible
+from gate.writing.units import plural
 
 NAME = 80
 """Columns of a name that a table can bear."""

@@ -8,6 +8,7 @@ from typing import TextIO
 
 import msgspec
 
+from gate.document import bars
 from gate.document.document import (
     Cell,
     Code,
@@ -25,11 +26,9 @@ from gate.document.document import (
     Statement,
     Table,
 )
-from gate.words import bars
-from gate.words.short_names import NameSet
-from gate.words.streams import colored, is_terminal, paint
 from gate.writing.phrases import more_are
-from gate.writing.plain import clip, columns, distinct, pad, visible, wrap
+from gate.writing.plain import NameSet, clip, columns, distinct, pad, visible, wrap
+from gate.writing.streams import colored, is_terminal, paint
 
 _GAP = "  "
 _WIDEST = 140

@@ -10,15 +10,15 @@ import msgspec
 
 from gate.config.rules import better_of, matches
 from gate.config.types import Config
-from gate.directions import told_or_known
 from gate.evidence.lines import Located
 from gate.model import SIDES, Better, Build, Case, Execution, LevelCounts, Metric, Side, SideSummary, Unsampled
 from gate.model.case import MEAN, CaseId, canonical
+from gate.model.directions import told_or_known
 from gate.model.evidence import Aggregate
 from gate.model.names import BUILD_TIME, COUNTS, SIZE
 from gate.model.warnings.base import Said
-from gate.units import plural, to_base
 from gate.writing.phrases import listed
+from gate.writing.units import plural, to_base
 
 # --- figures that are values ------------------------------------------------------------------------------------------
 

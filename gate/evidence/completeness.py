@@ -43,8 +43,8 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
 from gate.model.warnings.base import Said
 from gate.model.warnings.setup import NothingToCompare
-from gate.units import plural
 from gate.writing.phrases import joined, listed
+from gate.writing.units import plural
 
 
 def presence(

@@ -19,7 +19,7 @@ from gate.model.names import COUNTS, FEWEST_FOR_STEADY
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
 from gate.model.warnings.base import Said
-from gate.units import plural, to_base
+from gate.writing.units import plural, to_base
 
 FEWEST = 5
 """Distinct values that a series needs: fewer may well come twice out of a coarse timer or a count."""

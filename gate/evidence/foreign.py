@@ -30,10 +30,10 @@ from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, Uns
 from gate.model.names import COUNTS
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
-from gate.units import plural
 from gate.walking import walk
 from gate.writing.phrases import listed
 from gate.writing.plain import visible
+from gate.writing.units import plural
 
 STDIN = "-"
 _GIT = "git:"

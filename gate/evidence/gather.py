@@ -10,7 +10,6 @@ import msgspec
 
 from gate.config.rules import better_of, decides, is_decided, is_exact, matches
 from gate.config.types import Builds, Config
-from gate.directions import told_or_known
 from gate.evidence.aggregates import (
     Figures,
     absent_of_builds,
@@ -47,6 +46,7 @@ from gate.evidence.sameness import identical, layouts_of, sameness_warnings
 from gate.evidence.time_spent import cost_of, looks_of, pace_of, spent, uncounted, unfinished, with_end
 from gate.model.bounds import shortest_step
 from gate.model.case import CaseId, canonical, pairs
+from gate.model.directions import told_or_known
 from gate.model.evidence import Case, Evidence, Sample
 from gate.model.names import ACTIVE, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled
@@ -55,7 +55,7 @@ from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings import measured as warn
 from gate.model.warnings.base import Said
 from gate.model.warnings.setup import NothingToCompare
-from gate.units import meant, to_base, whole_of
+from gate.writing.units import meant, to_base, whole_of
 
 _SEVERAL = 2
 """Builds, of which one value shows that its digits are few because they are rounded."""

@@ -21,9 +21,9 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings import hosts as warn
 from gate.model.warnings.base import Said
 from gate.model.warnings.hosts import FactOfSides
-from gate.units import format_duration, format_share, plural, when
 from gate.writing.phrases import machine
 from gate.writing.plain import visible
+from gate.writing.units import format_duration, format_share, plural, when
 
 STEAL = 0.01
 """Share of the time that programs wanted; a third of the smallest threshold that gates usually have."""

@@ -32,7 +32,7 @@ from gate.model import (
     UserError,
 )
 from gate.model.warnings.base import Said
-from gate.units import plural
+from gate.writing.units import plural
 
 MOST_PARTS = 4096
 """Shards times sessions; a job matrix has 256 at most, and each that is missing is a line of the report."""

@@ -22,7 +22,7 @@ from gate.formats.parts.result import About, FailedResult, Format, ProcessValues
 from gate.formats.parts.source import Source
 from gate.model import Metric, UserError
 from gate.model.bounds import number
-from gate.units import meant, to_base
+from gate.writing.units import meant, to_base
 
 FORMAT = Format(title="asv (a file of `results/MACHINE`, or the folder `results`)", column="commit")
 _KEYS = {"commit_hash", "results"}

@@ -14,7 +14,7 @@ from gate.formats.parts.output import NAME, OutputError
 from gate.formats.parts.result import About, FailedResult, Format, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model.bounds import Digits
-from gate.units import to_base
+from gate.writing.units import to_base
 
 FORMAT = Format(title="Catch2 (standard output, `--reporter xml`)", again="number")
 _VERSION = re.compile(r"^.* is a Catch2? v(\d[\w.]*) host application", re.MULTILINE)

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gate.config.types import Columns
 from gate.formats.parts.output import OutputError, Series, checked, refuse_cut_off, shown
 from gate.formats.values import Numbers, number, plain_metric
 from gate.model.names import SUCCESS
-from gate.units import to_base
+from gate.writing.units import to_base
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -32,7 +31,15 @@ _SUCCESS, _UNIT, _METRIC = ("success", "status-code"), ("unit",), ("metric", "me
 """The columns that are taken where the configuration names none; the first that is there is."""
 
 
-def parse(data: bytes, columns: Columns, units: Mapping[str, str | None]) -> dict[str, Series]:
+def parse(
+    data: bytes,
+    column: str,
+    units: Mapping[str, str | None],
+    *,
+    success: str | None = None,
+    unit: str | None = None,
+    metric: str | None = None,
+) -> dict[str, Series]:
     """Read the column of that name; the delimiter (comma, semicolon or tab) is the header line's.
 
     The metric is the one that the row names, else the only declared one. Without one, a column whose name ends with a
@@ -42,7 +49,10 @@ def parse(data: bytes, columns: Columns, units: Mapping[str, str | None]) -> dic
     A request that failed gives no value; where rows tell of that, "success" is the share of the others.
 
     Args:
+        column: holds the values.
         units: the declared metrics and their units (None: not said).
+        success, unit, metric: the columns that tell of a row whether its request succeeded, the unit and the metric of
+            its value. None: as the header line tells; "": there is none.
 
     Raises:
         OutputError: there is no such column, or a row that cannot be read, by its line from 1; several metrics of which
@@ -57,7 +67,7 @@ def parse(data: bytes, columns: Columns, units: Mapping[str, str | None]) -> dic
         names = next(([name.strip() for name in row] for row in reader if not _is_blank(row)), None)
         if names is None:
             return {}
-        table = _Table(names, columns, units)
+        table = _Table(names, column, units, (success, unit, metric))
         for cells in table.rows(reader):
             table.take(reader.line_num, cells)
     except csv.Error as error:
@@ -75,12 +85,12 @@ def _is_blank(row: Sequence[str]) -> bool:
 class _Table:
     """A header line, where a row has what by it (None: nowhere), and what the rows held."""
 
-    def __init__(self, names: list[str], columns: Columns, units: Mapping[str, str | None]) -> None:
-        self.names, self.column = names, columns.value
-        self.value = self._at(columns.value)
-        self.success = self._place(columns.success, _SUCCESS)
-        self.unit = self._place(columns.unit, _UNIT)
-        self.metric = self._place(columns.metric, _METRIC)
+    def __init__(
+        self, names: list[str], column: str, units: Mapping[str, str | None], told: tuple[str | None, ...]
+    ) -> None:
+        self.names, self.column = names, column
+        self.value = self._at(column)
+        self.success, self.unit, self.metric = map(self._place, told, (_SUCCESS, _UNIT, _METRIC))
         self.wanted = {name: unit for name, unit in units.items() if self.success is None or name != SUCCESS}
         # what rows are of that do not name their metric
         stem, _, suffix = self.column.rpartition("_")

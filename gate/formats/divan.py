@@ -10,7 +10,7 @@ from gate.formats.parts.result import FailedResult, Format, Result, ToolAggregat
 from gate.formats.parts.source import Source
 from gate.formats.values import number
 from gate.model.bounds import Digits
-from gate.units import to_base
+from gate.writing.units import to_base
 
 FORMAT = Format(title="divan (standard output of `cargo bench`)", again="process")
 _BRANCH = re.compile(r"(?P<lead>[│ ]*)[├╰]─ (?P<rest>.*)")

@@ -22,8 +22,8 @@ from gate.formats.parts.result import About, FailedResult, Format, LeftOut, Proc
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 from gate.model.bounds import Digits
-from gate.units import to_base
 from gate.writing.plain import visible
+from gate.writing.units import to_base
 
 FORMAT = Format(title="Go benchmarks (`go test -bench`, also with `-json`; whatever benchstat reads)")
 # JMH's table of a class named Benchmark... has a mode behind the parameter

@@ -16,7 +16,7 @@ from gate.formats.parts.output import OutputError, Series
 from gate.formats.parts.result import FailedResult, Format, ProcessValues, Result, ToolAggregate, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
-from gate.units import to_base
+from gate.writing.units import to_base
 
 FORMAT = Format(title="hyperfine (`--export-json`, `--export-csv`)")
 _METRICS = {"time_wall_clock": "time", "time_user": "user", "time_system": "system", "memory_peak_resident": "memory"}

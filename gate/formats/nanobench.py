@@ -10,7 +10,7 @@ from gate.formats.parts.output import shown
 from gate.formats.parts.result import FailedResult, Format, Result, ToolAggregate
 from gate.formats.parts.source import Source
 from gate.model.bounds import Digits
-from gate.units import to_base
+from gate.writing.units import to_base
 
 FORMAT = Format(title="nanobench (standard output)", again="number")
 # a mark, ":hand:" or ":wavy_dash:" of what is unstable, ":boom:" of what was not measured, and why

@@ -10,7 +10,7 @@ import msgspec
 
 from gate.formats.parts.output import OutputError, Series, checked, refuse_cut_off, shown, usable
 from gate.model.bounds import FEW, Digits
-from gate.units import meant, to_base
+from gate.writing.units import meant, to_base
 
 N = TypeVar("N", float, Digits)
 

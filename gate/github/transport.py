@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from gate.units import Duration
+from gate.writing.units import Duration
 
 if TYPE_CHECKING:
     from requests import Session

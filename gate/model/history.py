@@ -9,8 +9,8 @@ import msgspec
 from gate.model.case import Compared, OfCase
 from gate.model.names import Better, Verdict
 from gate.model.reasons import Accepted
-from gate.units import plural
 from gate.writing.amounts import format_number
+from gate.writing.units import plural
 
 HISTORY_SCHEMA = 1
 """Version of a record; a newer one is refused in one line."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal, get_args
 
 from gate.codes import Exit
-from gate.units import SUCCESS as SUCCESS
+from gate.writing.units import SUCCESS as SUCCESS
 
 Side = Literal["base", "head"]
 Better = Literal["lower", "higher"]

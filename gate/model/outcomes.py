@@ -12,7 +12,6 @@ from gate.model.case import metric_name
 from gate.model.evidence import Unfinished
 from gate.model.names import Side, Top
 from gate.model.warnings import setup
-from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
 from gate.writing.phrases import joined, listed, toml_text
 from gate.writing.plain import benchmark_option, distinct, visible
@@ -32,6 +31,7 @@ from gate.writing.sentences import (
     with_floor,
     with_set,
 )
+from gate.writing.units import Duration, agree, format_duration, format_share, plural
 
 # --- the report -------------------------------------------------------------------------------------------------------
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import msgspec
 
 from gate.model.names import Better, Side, Top
-from gate.units import agree, format_confidence, plural
 from gate.writing import amounts
 from gate.writing.amounts import Directed, as_configured, format_percent
 from gate.writing.phrases import machine
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence, kinds_of
+from gate.writing.units import agree, format_confidence, plural
 
 Unit = Literal["build", "round", "session"]
 """What intervals rest on."""

@@ -14,7 +14,7 @@ from gate.model.profile import Profile, Unprofiled
 from gate.model.sameness import Proof, Unproved
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
-from gate.units import plural
+from gate.writing.units import plural
 
 # whole numbers that every reader of JSON keeps, and that arrays of 64 bits hold
 _LARGEST = 2**53

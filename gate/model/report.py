@@ -19,8 +19,8 @@ from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import MissingAllowed
-from gate.units import format_share, plural
 from gate.writing.amounts import format_number
+from gate.writing.units import format_share, plural
 
 
 class RatioInterval(msgspec.Struct, frozen=True, kw_only=True):

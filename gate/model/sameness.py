@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from gate.model.names import Side
-from gate.units import format_duration
+from gate.writing.units import format_duration
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 

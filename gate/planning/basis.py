@@ -22,7 +22,7 @@ from gate.evidence.records import read_inputs
 from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Record, Remembered, Run, Sample, UserError
-from gate.model.case import TYPICAL, CaseId, Center, canonical, case_id, center_of, quantile_of
+from gate.model.case import TYPICAL, CaseId, Center, canonical, case_id, center_of, quantile_of, quantity
 from gate.stats.centers import FEWEST_PAIRS, needed_values
 from gate.stats.components import (
     PlannedLevel,
@@ -38,7 +38,6 @@ from gate.stats.planning import Costs, PlannedCase, build_variance
 from gate.stats.prior import prior_of
 from gate.store.learning import costs_at_treatments, costs_of
 from gate.store.memory import StepCosts as Spent
-from gate.words import views
 from gate.writing.phrases import listed
 
 
@@ -134,7 +133,7 @@ class _Finding:
     @property
     def name(self) -> str:
         """Name it for a reader."""
-        words = [self.benchmark, views.quantity(self.metric, self.statistic)]
+        words = [self.benchmark, quantity(self.metric, self.statistic)]
         return " ".join([*words, *(f"{key}={value}" for key, value in sorted(self.factors.items()))])
 
     @property

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.document import document as doc
-from gate.model.case import MEAN, pairs, quantile_of
+from gate.model.case import MEAN, pairs, quantile_of, quantity
 from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
 from gate.stats.planning import CheapestPlan
 from gate.stats.special import chdtri
-from gate.units import Duration, format_duration, format_share, plural
-from gate.words import views
 from gate.words.reports import level_name
 from gate.writing.amounts import format_percent, format_value
 from gate.writing.plain import visible
+from gate.writing.units import Duration, format_duration, format_share, plural
 
 POWER = 0.8
 """Of the smallest change that a plan is said to find."""
@@ -120,7 +119,7 @@ def names(known: Sequence[Known]) -> list[str]:
     for k in known:
         words = [k.benchmark]
         if len(metrics) > 1:
-            words.append(views.quantity(k.metric, k.statistic))
+            words.append(quantity(k.metric, k.statistic))
         elif quantile_of(k.statistic) is not None:
             words.append(k.statistic)
         words += [pairs(k.factors)] if k.factors else []

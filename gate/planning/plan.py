@@ -30,7 +30,7 @@ from gate.stats.planning import (
     without_shared,
 )
 from gate.stats.power import minimum_detectable_change
-from gate.units import Duration, Share, format_duration, format_share
+from gate.writing.units import Duration, Share, format_duration, format_share
 
 _TRIES = 3
 _HARDEST = 20

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Case, Finding, QuantileCurve, Sample, Side, SideSummary
-from gate.model.case import TYPICAL
+from gate.model.case import TYPICAL, metric_name
 from gate.plots.panels import Array, Panel, Span, edges, grid, half_violin
 from gate.plots.picture import LETTERS, Picture, Point, Shape, Sheet, room
 from gate.plots.scales import (
@@ -29,9 +29,9 @@ from gate.plots.scales import (
     ticks,
 )
 from gate.stats.levels import of_builds
-from gate.units import agree, plural
-from gate.words import numbers, views
+from gate.writing.amounts import changed, known
 from gate.writing.plain import clip
+from gate.writing.units import agree, plural
 
 _WIDTH, _FOOT = 640, 62
 _TOP, _BOTTOM = 54, 290
@@ -147,7 +147,7 @@ def _stage(case: Case, finding: Finding, bottom: float) -> _Stage | None:
     panel = Panel(sheet, Axis(0, 1, span.room, _WIDTH - 8), Axis(low, high, bottom, _TOP), span)
     shown = f", {clip(scale.unit, 16)}" if scale.unit else ""
     log = " (log axis)" if scale.log else ""
-    sheet.text(12, 20, f"{clip(views.metric_name(case.metric), 24)}{shown}{log}", "soft other")
+    sheet.text(12, 20, f"{clip(metric_name(case.metric), 24)}{shown}{log}", "soft other")
     return _Stage(sheet, panel, scale, sides)
 
 
@@ -453,6 +453,6 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
         reading.append(f"Dashed lines are the thresholds: {upper}, {other}.")
     title = f"Quantile effects of {finding.benchmark}, {finding.metric}"
     said = [points[0], points[len(points) // 2], points[-1]] if len(points) > 2 else points
-    described = ", ".join(f"{e.tau:.3g}: {numbers.effect(e.ratio)}" for e in said)
+    described = ", ".join(f"{e.tau:.3g}: {changed(e.ratio) if known(e.ratio) else 'none'}" for e in said)
     shown = " ".join(filter(None, caption))
     return sheet.picture(prefix, title, f"Change by quantile: {described}.", shown, reading)

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import structs
 
 from gate.decide.importance import MOST, plain
+from gate.document import bars
 from gate.document.document import (
     Cell,
     Code,
@@ -37,14 +38,14 @@ from gate.plots.picture import room
 from gate.plots.scales import Axis, change_ticks
 from gate.report import parts
 from gate.report.measurements import Material
-from gate.units import format_confidence, format_share, plural
-from gate.words import bars, notes, numbers, reports, views
 from gate.words import findings as finding_words
+from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.amounts import format_number, known
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
+from gate.writing.units import format_confidence, format_share, plural
 
 NAME = 80
 """Columns of a name outside of its own finding."""

@@ -9,11 +9,11 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import matches
-from gate.decide.report import Decided
+from gate.decide.policy import policy_of
+from gate.decide.report import Decided, decide_by
 from gate.evidence.records import read_inputs
-from gate.evidence.runs import as_in_file
+from gate.evidence.runs import as_in_file, run_of
 from gate.model import Case, Execution, Report, UserError
-from gate.planning.deciding import decide_inputs
 
 
 class Material(msgspec.Struct, frozen=True, eq=False):
@@ -51,7 +51,8 @@ def material_of(shown: Subject) -> Material:
         if not shown.measurements.is_file():
             return Material()
         try:
-            decided = decide_inputs(read_inputs([str(shown.measurements)]), RulesOptions())
+            inputs, options = read_inputs([str(shown.measurements)]), RulesOptions()
+            decided = decide_by(inputs, policy_of(run_of(inputs.records), options), options, lambda *_: None)
         except UserError:
             return Material()
         if _identity(decided.report) != _identity(shown.report):

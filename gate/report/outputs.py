@@ -90,7 +90,8 @@ def show(
     if on_stdout is not None:
         out.write(rendered(decided, on_stdout))
     elif options.quiet and form == "text":
-        from gate.words import bars, failures, verdict_line
+        from gate.document import bars
+        from gate.words import failures, verdict_line
 
         out.write(f"{bars.of_report(report)} {verdict_line.text(report)}\n")
         out.writelines(f"{failures.title(failure)}\n" for failure in report.failures)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from gate.config.config_text import COMMAND_LINE
 from gate.decide.importance import ordered, plain
 from gate.decide.policy import today
+from gate.document import bars
 from gate.document.document import (
     Cell,
     Code,
@@ -31,9 +32,8 @@ from gate.model import Finding, Overall, Report, outcomes
 from gate.model.profile import Explanation
 from gate.model.reasons import BeyondLimit
 from gate.model.warnings.estimates import DependsOnMachine
-from gate.units import agree, format_confidence, plural
-from gate.words import bars, failures, notes, numbers, reports, sameness, views
 from gate.words import explanations as words
+from gate.words import failures, notes, numbers, reports, sameness, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.reports import is_of_programs
@@ -43,6 +43,7 @@ from gate.writing.amounts import amount, both_amounts, known
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import machine, more_are, named
 from gate.writing.plain import clip, visible
+from gate.writing.units import agree, format_confidence, plural
 
 _NAMED = 20
 """Cases of a group that are named, and new benchmarks."""

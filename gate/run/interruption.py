@@ -25,7 +25,7 @@ from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
 from gate.run.job import Job
 from gate.run.run_folder import outputs_in, records_of
-from gate.units import agree, plural
+from gate.writing.units import agree, plural
 from harness.process.budget import unwinding
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -47,8 +47,8 @@ from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
 from gate.stats.centers import needed_values
 from gate.store.memory import HistoryError
-from gate.units import plural
 from gate.writing.phrases import joined
+from gate.writing.units import plural
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
 from harness.instruments.spawn import Spawn

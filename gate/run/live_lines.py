@@ -10,8 +10,8 @@ import os
 import time
 from typing import TextIO
 
-from gate.words.streams import ASCII_ONLY, is_terminal
 from gate.writing.plain import clip, columns, wrap
+from gate.writing.streams import ASCII_ONLY, is_terminal
 
 _CALM = 30.0
 """Seconds between two lines of a log that say what is done now."""

@@ -14,8 +14,8 @@ from gate.evidence.records import MEASUREMENTS, Appender, cut_torn
 from gate.model import Failure
 from gate.run.job import Job
 from gate.run.run_folder import PAST, make_room
-from gate.units import format_duration
 from gate.writing.plain import visible
+from gate.writing.units import format_duration
 from harness.errors import LockError
 from harness.host.lock import ANOTHER, LockHolder, NotFreeError, named
 

@@ -18,9 +18,9 @@ from gate.model.warnings.hosts import UnfitHost
 from gate.model.warnings.setup import SPAWN_INSTEAD
 from gate.run.duration import expected_time, past_of
 from gate.run.job import Job, by_starts, quantile_warnings
-from gate.units import format_duration, plural
 from gate.words.reports import sides
 from gate.writing.plain import visible
+from gate.writing.units import format_duration, plural
 from harness.loop.schedule import Round
 from harness.source.repository import shared_paths
 

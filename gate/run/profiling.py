@@ -34,8 +34,8 @@ from gate.run.locked import WaitingLines, not_free
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.run_folder import records_of
 from gate.run.workshop import Workshop, one_path, workshop
-from gate.units import format_duration
 from gate.writing.plain import visible
+from gate.writing.units import format_duration
 from harness.host.lock import LockHolder, NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
 from harness.loop.measure import Append

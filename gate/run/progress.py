@@ -10,11 +10,11 @@ from typing import TextIO
 from gate.model.reasons import SameProgram
 from gate.run.job import treatment_name
 from gate.run.live_lines import Live, bar_line
-from gate.units import agree, format_duration, plural
 from gate.words.failures import title
 from gate.words.reports import turns
 from gate.words.sameness import because
 from gate.writing.plain import visible
+from gate.writing.units import agree, format_duration, plural
 from harness.loop import events
 
 _MOST_TOLD = 3

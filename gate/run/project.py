@@ -27,8 +27,8 @@ from gate.model.history import Pin
 from gate.model.records import AS_HEAD, Choice, How
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
 from gate.run.refusal import refuse_default, with_target
-from gate.units import plural
 from gate.writing.phrases import none_of
+from gate.writing.units import plural
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.base_and_head import overlaid

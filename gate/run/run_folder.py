@@ -16,7 +16,7 @@ from gate.evidence.records import MEASUREMENTS, cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Commit, Failure, Record, Run, UserError
 from gate.removal import remove_tree
-from gate.units import plural
+from gate.writing.units import plural
 
 _KEPT = 10
 PAST = "runs"

@@ -23,7 +23,7 @@ from gate.model.warnings.estimates import Unit
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.rounding import Array, Ints, same
 from gate.stats.special import ndtr, ndtri
-from gate.units import plural
+from gate.writing.units import plural
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""

@@ -35,7 +35,7 @@ from gate.stats.levels import (
 )
 from gate.stats.rounding import ROUNDING, Array, Ints, smallest_step, unknown_rounding
 from gate.stats.special import stdtrit
-from gate.units import plural
+from gate.writing.units import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

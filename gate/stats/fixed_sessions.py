@@ -23,8 +23,8 @@ from gate.stats.diagnostics import LEVEL, SMALLEST
 from gate.stats.levels import Reduced, Tops, Trouble, matched, of_session
 from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, logs_of, paired, t_limits, variance_of_mean
 from gate.stats.special import fdtrc
-from gate.units import format_share
 from gate.writing import phrases
+from gate.writing.units import format_share
 
 FEWEST_ROUNDS = 3
 """Complete rounds below which a machine has no interval."""

@@ -18,7 +18,7 @@ from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
 from gate.stats.levels import Tops, matched, paired_units
 from gate.stats.ratio import MeanPair, variance_of_mean
 from gate.stats.special import fdtrc, fdtri, polygamma, psi, trigamma_inverse
-from gate.units import when
+from gate.writing.units import when
 
 Kind = Literal["contrast", "build"]
 """What is remembered: the variance over rounds of head_r/y - base_r/x, or that of a build's relative mean."""

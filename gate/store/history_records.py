@@ -21,7 +21,7 @@ from gate.codes import Exit
 from gate.model import UserError
 from gate.model.history import HISTORY_SCHEMA, ControlsProof, HistoryRecord, Spread
 from gate.stats.levels import BEYOND, EXPECTED
-from gate.units import when
+from gate.writing.units import when
 
 
 def proof_of(records: Iterable[HistoryRecord]) -> ControlsProof | None:

@@ -16,7 +16,7 @@ from gate.model import Build, Case, Execution, Layouts, Record
 from gate.model.case import canonical, center_of
 from gate.stats.components import remember
 from gate.store.memory import Learned, Setup, StepCosts
-from gate.units import to_base
+from gate.writing.units import to_base
 
 Key = TypeVar("Key", bound=Hashable)
 

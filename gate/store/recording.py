@@ -26,7 +26,7 @@ from gate.model.profile import Profile, Unprofiled
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, RoundedRatio
 from gate.store.ref import Git
-from gate.units import nominal_gib
+from gate.writing.units import nominal_gib
 
 _FACTS = ("os", "kernel", "machine", "cpu", "cores", "affinity")
 """Of a run line's host. Its name and boot are left out, and any other key, which may hold a name too."""

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.model.study import Effect, Factor, LinearModel, Response, Setting
-from gate.units import format_confidence
 from gate.writing import amounts
 from gate.writing.amounts import format_number, shown_unit
 from gate.writing.phrases import listed
+from gate.writing.units import format_confidence
 
 _NAMED = 2
 """Aliases that are named where there are many."""

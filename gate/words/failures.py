@@ -12,10 +12,10 @@ import msgspec
 
 from gate.config.commands import by_hand
 from gate.model import UNBUILT, Failure, RunFacts
-from gate.units import plural
 from gate.words.short_names import Names
 from gate.writing.last_lines import error_line
 from gate.writing.plain import clip, visible
+from gate.writing.units import plural
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 """Names that only the job has: nobody repeats a command with them set."""

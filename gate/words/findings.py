@@ -8,12 +8,12 @@ from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
 from gate.model.case import MEAN, TYPICAL, pairs
 from gate.model.names import ACTIVE
 from gate.model.reasons import corrected
-from gate.units import format_confidence, format_share, plural, whole_of
 from gate.words import numbers, views
 from gate.words.numbers import threshold
 from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
+from gate.writing.units import format_confidence, format_share, plural, whole_of
 
 _FIELLER, _LOGS = "Fieller's interval of a ratio of means", "t interval of the mean logarithm of head/base"
 _PAIRS, _OF_ALL = "base and head of each round as a pair", "with the variance of all cases"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable
-
 from msgspec import structs
 
 from gate.model import Finding, Identical, IntervalKind, RatioInterval, Recorded, SideSummary, reasons
-from gate.units import format_confidence, whole_of
 from gate.writing.amounts import amount, as_configured, changed, format_percent, in_one_unit, known, size
 from gate.writing.plain import visible
+from gate.writing.units import format_confidence, whole_of
 
 
 def larger(case: Finding | Recorded) -> float:
@@ -33,11 +30,6 @@ def side_interval(side: SideSummary, unit: str, like: float) -> str:
 def in_points(case: Finding | Recorded, change: str) -> str:
     """Give a change its unit: of a share percentage points, of anything else percent of base."""
     return change if whole_of(case.metric, case.unit) is None else change.replace("%", " points")
-
-
-def effect(ratio: float | None) -> str:
-    """Write one point of a curve as a change: "+5.1%"; "none" where there is no band."""
-    return changed(ratio) if known(ratio) else "none"
 
 
 def change(ratio: RatioInterval) -> str:
@@ -114,16 +106,6 @@ def verdict_words(finding: Finding) -> str:
 
 MAY_REGRESS = "may be a regression"
 """What people read of a finding that is too noisy, and as measured beyond its threshold."""
-
-
-def counted(words: Iterable[str], more: Collection[str] = ()) -> list[str]:
-    """Count the words of verdicts, as they come: "2 regressions", "24 too noisy"; more: those shown already."""
-    return [f"{count:,} {'more ' * (word in more)}{plural_of(word, count)}" for word, count in Counter(words).items()]
-
-
-def plural_of(word: str, count: int) -> str:
-    """Write the word of a verdict for so many: "regressions", "too noisy"."""
-    return f"{word}{'s' * (count > 1 and word in ('regression', 'improvement'))}"
 
 
 def resolution(finding: Finding) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from gate.document import bars
+from gate.document.document import Tally
 from gate.model import (
     PARTS,
     Commit,
@@ -18,17 +20,17 @@ from gate.model import (
     Recorded,
     Report,
     Turn,
-    Verdict,
     reasons,
 )
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
-from gate.units import agree, format_confidence, format_duration, plural
-from gate.words import bars, numbers, views
+from gate.words import numbers, views
 from gate.writing.amounts import format_number, format_percent, format_value, known
+from gate.writing.phrases import plural_of
 from gate.writing.plain import clip, visible
+from gate.writing.units import agree, format_confidence, format_duration, plural
 
 _WARNING = 300
 _OF_COMPARED = (BudgetRounds, RoundsShort, TwoPrograms)
@@ -92,23 +94,6 @@ def no_sign(found: Iterable[Finding]) -> str:
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
-class Tally(msgspec.Struct, frozen=True):
-    """How many there are of something in a report."""
-
-    count: int
-    name: str
-    """Of so many."""
-    verdict: Verdict | None = None
-    """Of the first, where they are findings."""
-    mark: str = ""
-    word: str = ""
-    """What people read for it."""
-    which: str = ""
-    """Of inconclusive ones, how many may be a regression and are not worse: "3 may be a regression, 2 not worse"."""
-    link: str = ""
-    """Where in a page they are."""
-
-
 def tallies(report: Report) -> list[Tally]:
     """Count the findings that people read one word for, in the order of importance."""
     from gate.decide.importance import ordered
@@ -122,7 +107,7 @@ def tallies(report: Report) -> list[Tally]:
         still = [f for f in own if isinstance(f, Finding) and f.verdict == "inconclusive"]
         parts = (sum(f.may_regress for f in still), numbers.MAY_REGRESS), (sum(f.not_worse for f in still), "not worse")
         said = [f"{'' if len(own) == 1 else 'all ' if n == len(own) else f'{n:,} '}{what}" for n, what in parts if n]
-        count, name, verdict = len(own), numbers.plural_of(word, len(own)), own[0].verdict
+        count, name, verdict = len(own), plural_of(word, len(own)), own[0].verdict
         told.append(Tally(count, name, verdict, bars.SHAPES[verdict], word, ", ".join(said)))
     return told
 

@@ -10,8 +10,8 @@ from gate.model import Build, Identical, Report, Side, Unproved
 from gate.model.reasons import SameProgram
 from gate.model.records import FullBuilds
 from gate.model.sameness import MOST_NAMED
-from gate.units import agree, format_duration, plural
 from gate.writing.plain import clip, visible
+from gate.writing.units import agree, format_duration, plural
 
 _PATH = 100
 # --- of a report ------------------------------------------------------------------------------------------------------

@@ -9,26 +9,11 @@ from gate.model import Finding, Recorded, Report
 from gate.model.case import pairs
 from gate.model.profile import Explanation
 from gate.words.findings import quantity
-from gate.writing.plain import clip, distinct, visible
+from gate.writing.plain import NameSet, visible
 
 _NAME, _QUANTITY, _SETTINGS = 60, 30, 40
 WHOLE = 150
 """Columns of a name that no table and no headline shortens."""
-
-
-class NameSet:
-    """Names that stay different where they are shortened, to any width."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._names = list(dict.fromkeys(map(visible, names)))
-        self._shown: dict[int, dict[str, str]] = {}
-
-    def short(self, name: str, width: int) -> str:
-        """Write one of them, made visible and shortened to a width."""
-        if width not in self._shown:
-            self._shown[width] = dict(zip(self._names, distinct(self._names, width), strict=True))
-        own = visible(name)
-        return self._shown[width].get(own) or clip(own, width)
 
 
 def _prefix(names: Iterable[str]) -> str:

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from gate.document.document import VerdictLine
 from gate.model import Finding, Report, Verdict, outcomes, reasons
 from gate.model.outcomes import hidden_by_floor
-from gate.units import plural
 from gate.words import findings as finding_words
 from gate.words import numbers, reports, views
 from gate.words.failures import sentence
 from gate.words.short_names import Names
 from gate.writing import amounts
+from gate.writing.phrases import counted
 from gate.writing.plain import clip, visible
+from gate.writing.units import plural
 
 _SAID = 400
-
-
-class VerdictLine(msgspec.Struct, frozen=True):
-    """The line in its parts, which each format writes in its own way."""
-
-    verdict: str
-    """In a word; empty: what is said is the verdict."""
-    name: str
-    """Of the finding that matters most; empty: the line is about all."""
-    said: str
-    """What is said of it, and of the rest."""
-
-    def text(self) -> str:
-        """Write the whole line."""
-        said = f"{self.name} {self.said}" if self.name else self.said
-        return f"{self.verdict}: {said}" if self.verdict else said
 
 
 def verdict_line(report: Report) -> VerdictLine:
@@ -41,7 +25,7 @@ def verdict_line(report: Report) -> VerdictLine:
         word = reports.capitalized(numbers.word(worst))
         # what else there is of the verdict, what failed beside it, and whether an open question blocks
         alike = [f for f in _first(report, worst.verdict) if not f.not_worse and f is not worst]
-        more = numbers.counted(map(numbers.word, alike), more=[numbers.word(worst)])
+        more = counted(map(numbers.word, alike), more=[numbers.word(worst)])
         more += [plural(len(report.failures), "failure")] if report.failures else []
         more += ["failing" if report.exit_code else "not failing"] if report.verdict == "inconclusive" else []
         said = "; ".join([_changed(worst), *more, *_hidden(report, worst), *_limits(report), *beside])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal, Protocol, TypeGuard
 
-from gate.units import format_confidence, format_share
 from gate.writing.plain import clip, visible
+from gate.writing.units import format_confidence, format_share
 
 _SHOWN: dict[str, list[tuple[float, str]]] = {
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],

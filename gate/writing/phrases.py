@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from gate.units import agree, plural
 from gate.writing.plain import clip, distinct, visible
+from gate.writing.units import agree, plural
 
 _NEAR = 0.7
 """How alike a name is at least that is likely meant."""
@@ -104,3 +105,13 @@ def dotted(path: Sequence[str | int]) -> str:
             quoted = key if key.replace("-", "").replace("_", "").isalnum() else json.dumps(key, ensure_ascii=False)
             text += f".{quoted}" if text else quoted
     return text
+
+
+def counted(words: Iterable[str], more: Collection[str] = ()) -> list[str]:
+    """Count the words of verdicts, as they come: "2 regressions", "24 too noisy"; more: those shown already."""
+    return [f"{count:,} {'more ' * (word in more)}{plural_of(word, count)}" for word, count in Counter(words).items()]
+
+
+def plural_of(word: str, count: int) -> str:
+    """Write the word of a verdict for so many: "regressions", "too noisy"."""
+    return f"{word}{'s' * (count > 1 and word in ('regression', 'improvement'))}"

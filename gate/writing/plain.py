@@ -202,3 +202,18 @@ def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
 def benchmark_option(name: str) -> str:
     """Write the option that selects one benchmark by its name, for a shell: it is no glob, and no option itself."""
     return f"--benchmark{'=' if name.startswith('-') else ' '}{shlex.quote(glob.escape(name))}"
+
+
+class NameSet:
+    """Names that stay different where they are shortened, to any width."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = list(dict.fromkeys(map(visible, names)))
+        self._shown: dict[int, dict[str, str]] = {}
+
+    def short(self, name: str, width: int) -> str:
+        """Write one of them, made visible and shortened to a width."""
+        if width not in self._shown:
+            self._shown[width] = dict(zip(self._names, distinct(self._names, width), strict=True))
+        own = visible(name)
+        return self._shown[width].get(own) or clip(own, width)

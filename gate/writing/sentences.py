@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Union
 
 import msgspec
 
-from gate.units import DIMENSIONS
 from gate.writing.amounts import as_configured
 from gate.writing.phrases import dotted, joined, named, toml_text
 from gate.writing.plain import visible
+from gate.writing.units import DIMENSIONS
 
 
 def tag(name: str) -> str:

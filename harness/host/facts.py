@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from gate.units import nominal_gib
+from gate.writing.units import nominal_gib
 from harness.process.affinity import given_priority
 from harness.process.execute import find_program
 

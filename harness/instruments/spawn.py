@@ -15,7 +15,7 @@ from gate.config.types import Benchmark
 from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
 from gate.model.names import ACTIVE, ONE_TASK
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
     Context,

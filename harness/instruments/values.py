@@ -21,13 +21,13 @@ from pathlib import Path, PurePath
 from gate.config.commands import is_simple, mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
-from gate.directions import told_or_known
 from gate.formats import csv_column, values
 from gate.formats.parts.output import EmptyError, Live, OutputError, Series
 from gate.model import Metric
 from gate.model.bounds import step_of
-from gate.units import plural
+from gate.model.directions import told_or_known
 from gate.walking import open_beneath
+from gate.writing.units import plural
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
     OUTPUT,
@@ -172,8 +172,8 @@ def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
         # parsing the config has found it among gate.cli.command.value_formats
         read: Live = import_module(f"gate.formats.{benchmark.format}").LIVE
         return read(data, units)
-    if (columns := benchmark.columns) is not None:
-        return csv_column.parse(data, columns, units)
+    if (told := benchmark.columns) is not None:
+        return csv_column.parse(data, told.value, units, success=told.success, unit=told.unit, metric=told.metric)
     return values.parse(data, units)
 
 

@@ -18,11 +18,11 @@ from gate.config import treatments
 from gate.config.commands import by_hand, mentions
 from gate.config.treatments import PlannedTreatment
 from gate.config.types import Benchmark
-from gate.directions import told_or_known
 from gate.model import SIDES, Execution, Failure, Metric, Side
 from gate.model.case import canonical
+from gate.model.directions import told_or_known
 from gate.removal import remove_tree
-from gate.units import whole_of
+from gate.writing.units import whole_of
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment
 from harness.instruments import active_clock

@@ -22,9 +22,9 @@ import msgspec
 from gate.config.types import Benchmark
 from gate.model import Failure, Side
 from gate.model.case import canonical, pairs
-from gate.units import plural
 from gate.walking import walk
 from gate.writing.plain import visible
+from gate.writing.units import plural
 from harness.build.builder import TreeBuilder
 from harness.loop.execution import Executions
 from harness.loop.proof import changed_above, is_hosts

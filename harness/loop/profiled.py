@@ -15,7 +15,7 @@ from gate.config.types import Benchmark
 from gate.formats.parts.output import OutputError
 from gate.model import SIDES, Side
 from gate.model.profile import Profile, Unprofiled
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.loop.execution import Executions
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError, DeadlineError, deadline

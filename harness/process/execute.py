@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.process.affinity import started_with, weigh_session
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide

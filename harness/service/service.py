@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 from gate.config.types import Benchmark, Service
 from gate.formats.parts.output import OutputError
 from gate.model import Side
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.instruments.protocol import Context, Unusable, arguments, environment
 from harness.instruments.values import regular, tail
 from harness.process.budget import Budget

@@ -16,8 +16,8 @@ from gate.model.history import Pin
 from gate.model.records import FIRST_PARENT, Choice, How, given, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
-from gate.units import plural
 from gate.writing.phrases import listed
+from gate.writing.units import plural
 from harness.errors import SourceError
 from harness.source.git import Git
 from harness.source.repository import CONFIG_FILE, Repository, commit_of, files_at, parents_of, refuse_several

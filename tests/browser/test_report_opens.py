@@ -9,8 +9,9 @@ from playwright.sync_api import Browser
 
 from gate.cli.main import main
 from gate.decide.importance import ordered
+from gate.document import bars
 from gate.model import Report
-from gate.words import bars, verdict_line
+from gate.words import verdict_line
 from gate.words.numbers import word
 from tests.browser import situations
 from tests.browser.looks import LOST, MOVED, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, STRANGE, WRONG

@@ -17,7 +17,7 @@ from gate.config.rules import Policy
 from gate.config.types import Config, Gate
 from gate.decide.report import decide
 from gate.model import Report, Sample
-from gate.units import Quantity, Share
+from gate.writing.units import Quantity, Share
 from tests.promise.test_gate import at_most, standard_error
 from tests.support import simulate
 from tests.support.samples import nested

@@ -13,7 +13,7 @@ from unittest import mock
 
 from gate.commands.action import command as action
 from gate.commands.action.command import Options
-from gate.github.publishing.request import leg_of
+from gate.publishing.request import leg_of
 from tests.support import project as ordinary
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed, environment

@@ -13,9 +13,9 @@ from gate.github.event import Event, on_default_branch
 from gate.model.records import FIRST_PARENT, How, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
-from gate.units import agree
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
+from gate.writing.units import agree
 from harness.errors import SourceError
 from harness.source import fetching
 from harness.source.git import Access, git_of, persisted_token

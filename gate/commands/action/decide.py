@@ -13,9 +13,12 @@ from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.evidence.lines import Inputs, Located
 from gate.evidence.records import MEASUREMENTS, REPORT, read_inputs
-from gate.github.notice import Notice
-from gate.github.publishing import outcome as outcomes
-from gate.github.publishing.conclusion import (
+from gate.github.runner import fenced, is_regular, put, read_regular, remove, warning_line, write_outputs
+from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
+from gate.model.records import Choice, Commit, How, working_ancestor
+from gate.model.warnings import typed
+from gate.publishing import outcome as outcomes
+from gate.publishing.conclusion import (
     LARGEST,
     Concluded,
     NothingError,
@@ -24,11 +27,8 @@ from gate.github.publishing.conclusion import (
     require_readable,
     target_of,
 )
-from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
-from gate.github.runner import fenced, is_regular, put, read_regular, remove, warning_line, write_outputs
-from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
-from gate.model.records import Choice, Commit, How, working_ancestor
-from gate.model.warnings import typed
+from gate.publishing.notice import Notice
+from gate.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.report.outputs import fill, show
 from gate.words import failures
 from gate.writing.plain import visible

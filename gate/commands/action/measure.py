@@ -15,10 +15,10 @@ from gate.cli.command import Command, command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.option_values import Shard
 from gate.codes import Exit, is_of_signal
-from gate.github.publishing.outcome import Status, keep
-from gate.github.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
 from gate.github.runner import NAMES, FileGuard, error_line, fenced, put, warning_line
 from gate.model import UserError
+from gate.publishing.outcome import Status, keep
+from gate.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
 from gate.run.interruption import EndedError, Heard, say_why
 from gate.writing.plain import visible
 from harness.process.execute import is_of_runner, is_secret

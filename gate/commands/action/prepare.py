@@ -17,11 +17,15 @@ from gate.document.markdown import brief, link
 from gate.github.client import forge_of, token_of
 from gate.github.comment import Conversation, Marker, publish_comment
 from gate.github.event import Event, may_write_history, nothing_to_do, read_event, refusal
-from gate.github.notice import Notice, What
-from gate.github.publishing.asked import NothingAskedError, RefusedError, read_request
-from gate.github.publishing.conclusion import job_name
-from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
-from gate.github.publishing.request import (
+from gate.github.runner import put, warning_line, write_outputs
+from gate.github.transport import Problem
+from gate.model import Execution, Failure, Same, UserError
+from gate.model.warnings import AnyWarning
+from gate.publishing.asked import NothingAskedError, RefusedError, read_request
+from gate.publishing.conclusion import job_name
+from gate.publishing.notice import Notice, What
+from gate.publishing.publish import answer_marker, answering, asked_line, run_address
+from gate.publishing.request import (
     TEXT,
     ActionInputs,
     Request,
@@ -32,10 +36,6 @@ from gate.github.publishing.request import (
     read_inputs,
     rules_of,
 )
-from gate.github.runner import put, warning_line, write_outputs
-from gate.github.transport import Problem
-from gate.model import Execution, Failure, Same, UserError
-from gate.model.warnings import AnyWarning
 from gate.writing.plain import visible
 
 # GitHub refuses a matrix without a job: this one finds nothing to do
@@ -291,7 +291,7 @@ def collected(request: Request, result: Result, environment: Mapping[str, str]) 
 
 
 def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
-    from gate.github.publishing.forks import fetch, part_of, write_records
+    from gate.publishing.forks import fetch, part_of, write_records
 
     event, forge = request.event, forge_of(request.event, environment)
     # what the job that decides uploads is no part of it

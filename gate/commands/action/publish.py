@@ -9,13 +9,13 @@ from typing import TextIO
 
 from gate.codes import Exit
 from gate.evidence.records import REPORT
-from gate.github.notice import Notice
-from gate.github.publishing.conclusion import stamp_of, target_of
-from gate.github.publishing.outcome import GateEnd, could_not_run, read_outcome
-from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import Request, gate_name, request_of
 from gate.github.runner import error_line, is_regular, open_regular, warning_line, write_outputs
 from gate.model import Report
+from gate.publishing.conclusion import stamp_of, target_of
+from gate.publishing.notice import Notice
+from gate.publishing.outcome import GateEnd, could_not_run, read_outcome
+from gate.publishing.publish import Publication, publish
+from gate.publishing.request import Request, gate_name, request_of
 from gate.report import Links, json
 from gate.report.outputs import links_of
 from gate.writing.plain import visible

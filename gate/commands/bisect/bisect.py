@@ -34,9 +34,9 @@ from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import PAST, interrupted, records_of
-from gate.units import format_duration
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
+from gate.writing.units import format_duration
 from harness.host.lock import NotFreeError
 
 _FOLDER = Path(DEFAULT_FOLDER) / "bisect"

@@ -14,7 +14,7 @@ from gate.cli.options import group, named, option, switch
 from gate.codes import Exit
 
 if TYPE_CHECKING:
-    from gate.units import Duration
+    from gate.writing.units import Duration
 
 
 @dataclass(frozen=True, eq=False, repr=False)

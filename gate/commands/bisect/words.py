@@ -14,11 +14,11 @@ from gate.document.document import Code
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
 from gate.stats.bisection import ENOUGH
-from gate.units import agree, format_duration, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed
 from gate.writing.phrases import listed
 from gate.writing.plain import benchmark_option, clip, visible
+from gate.writing.units import agree, format_duration, format_share, plural
 
 if TYPE_CHECKING:
     from gate.commands.bisect.search import Search, Stand

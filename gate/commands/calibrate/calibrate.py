@@ -41,13 +41,13 @@ from gate.stats.components import estimate, squares_of
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
 from gate.store.learning import learn, setups_of
 from gate.store.memory import HistoryError, Learned, Session, Sessions, Setup, StepCosts
-from gate.units import Duration, format_duration, format_share, plural
 from gate.words import failures, reports
 from gate.words.failures import title
 from gate.words.reports import commit
 from gate.writing.amounts import format_number
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
+from gate.writing.units import Duration, format_duration, format_share, plural
 
 BUILDS = 20
 MOST_BUILDS = 1000

@@ -23,11 +23,11 @@ from gate.document.terminal import Screen
 from gate.model.case import pairs
 from gate.report.formats.csv import cell
 from gate.report.json import text_of
-from gate.units import format_share, plural, whole_of
 from gate.words import numbers, reports, views
 from gate.writing import amounts
 from gate.writing.amounts import format_number, known, shown_unit
 from gate.writing.plain import clip, visible
+from gate.writing.units import format_share, plural, whole_of
 
 _SPAN = 1000.0
 """The largest value of a block over its smallest, up to which both read well in one unit."""

@@ -14,7 +14,6 @@ from gate.commands.compare.projection import Projection
 from gate.config.rules import Policy, better_of
 from gate.config.types import Config, Detectable, Interval
 from gate.decide.policy import policy_of
-from gate.directions import told_or_known
 from gate.evidence.completeness import at, build_warnings
 from gate.evidence.doubtful import one_measurement
 from gate.evidence.gather import gather
@@ -23,9 +22,10 @@ from gate.evidence.lines import Located
 from gate.evidence.runs import apart, missing_parts, parts_of
 from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, Unsampled, UserError
 from gate.model.case import CaseId, canonical
+from gate.model.directions import told_or_known
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.measured import SAME_VALUES, NotComparable
-from gate.units import Quantity, Share, to_base
+from gate.writing.units import Quantity, Share, to_base
 
 _OF_GATES = ("threshold", "floor", "family", "min_builds", "inconclusive", "missing", "implausible")
 _UNPAIRED: tuple[Interval, ...] = ("fieller", "fieller-kj", "bootstrap", "bootstrap-bca")

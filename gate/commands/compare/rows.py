@@ -11,13 +11,13 @@ from typing import Any, Literal
 import msgspec
 
 from gate.commands.compare.columns import Chosen
-from gate.directions import told_or_known
 from gate.evidence.aggregates import side_of
 from gate.model import Better, Commit, Execution, IntervalKind, Overall, RatioInterval, Report, Unsampled
 from gate.model.case import MEAN, canonical, pairs
-from gate.units import format_confidence, plural, ratio_of, to_base
+from gate.model.directions import told_or_known
 from gate.writing.amounts import known
 from gate.writing.phrases import named
+from gate.writing.units import format_confidence, plural, ratio_of, to_base
 
 Shown = Literal["worse", "better", "same", "differs", "not shown", "both 0", ""]
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""

@@ -62,11 +62,11 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import MEASURED_SEPARATELY
 from gate.planning.deciding import next_plan
 from gate.stats.centers import OF_QUANTILES, type8
-from gate.units import plural, ratio_of
 from gate.words import failures, reports, views
 from gate.writing.amounts import known
 from gate.writing.phrases import joined, listed, named
 from gate.writing.plain import clip, visible
+from gate.writing.units import plural, ratio_of
 
 EXTREMES = ("min", "max")
 """Statistics that have no interval: of more values they are only more extreme."""

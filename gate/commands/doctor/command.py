@@ -97,7 +97,7 @@ def document(checks: Sequence[Check]) -> Document:
 
 def verdict(checks: Sequence[Check]) -> str:
     """Put the verdict into words: "fit with 3 warnings, 2 unknown" or "unfit: steal time, governor"."""
-    from gate.units import plural
+    from gate.writing.units import plural
     from harness.host.fitness.checks import WAITS
     from harness.host.fitness.examination import unfit
 

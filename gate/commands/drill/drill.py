@@ -36,9 +36,9 @@ from gate.run.job import prepare
 from gate.run.measuring import opened
 from gate.run.project import Project, open_itself, with_head
 from gate.run.refusal import refuse_unsafe
-from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
+from gate.writing.units import format_share, plural
 from harness.source.base_and_head import SideSource, changed, default_tips, patched
 from harness.source.repository import Repository, TreeEntry, files_at
 

@@ -23,11 +23,11 @@ from gate.planning.deciding import decide_inputs
 from gate.report.formats.text import functions
 from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
-from gate.units import format_duration, plural
 from gate.words import reports, verdict_line
 from gate.words.short_names import Names
 from gate.writing.phrases import listed, none_of
 from gate.writing.plain import visible, wrap
+from gate.writing.units import format_duration, plural
 
 _EXPLAINED = ("regression", "accepted")
 _NOTHING = (

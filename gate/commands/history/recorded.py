@@ -22,9 +22,9 @@ from gate.run.memory import here, opened
 from gate.stats.ratio import t_quantile
 from gate.store.history_records import Added, StoreReading, encode, proof_of
 from gate.store.recording import commits_of, descends, describe, record_of
-from gate.units import agree, plural, when
 from gate.writing import phrases
 from gate.writing.plain import visible
+from gate.writing.units import agree, plural, when
 
 NOTHING_TO_COMPARE = "Nothing to record: base has no benchmarks to compare with; the next commit will.\n"
 _SHORT = 10

@@ -26,11 +26,11 @@ from gate.run.memory import opened
 from gate.stats.rounding import Array, Ints
 from gate.stats.series import ChangeInterval
 from gate.store.series import CaseRun, CaseSeries, CaseTrend, HistoryTrend, Segment, chained, followed, series, trend
-from gate.units import agree, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed
 from gate.writing.phrases import listed, none_of
 from gate.writing.plain import clip, visible
+from gate.writing.units import agree, format_share, plural
 
 
 def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:

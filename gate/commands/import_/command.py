@@ -84,8 +84,8 @@ def lines(found: Inputs) -> Iterator[str]:
 def _counts(found: Inputs, side: str) -> str:
     """Say what a side has, in a line; "" where it has nothing."""
     from gate.model import Execution, Failure, Run, Unsampled
-    from gate.units import plural
     from gate.writing.plain import visible
+    from gate.writing.units import plural
 
     own = [located.record for located in found.records if getattr(located.record, "side", None) == side]
     executions = [r for r in own if isinstance(r, Execution)]

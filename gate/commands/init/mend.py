@@ -17,7 +17,7 @@ from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, envir
 from gate.commands.init.requirements import groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
-from gate.units import plural
+from gate.writing.units import plural
 
 _FAILING, _PART = 3, 0.1
 """Tests that fail of a suite that otherwise passes, at most so many or such a part: they are left out."""

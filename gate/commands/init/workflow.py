@@ -14,9 +14,9 @@ from gate.commands.init.command import Options
 from gate.commands.init.npm import MANAGERS, UNLOCKED
 from gate.commands.init.tree import Tree, table_of, write_new
 from gate.document.html import templates
-from gate.github.publishing.request import slug_of
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
+from gate.publishing.request import slug_of
 from gate.writing.plain import visible
 from harness.source.base_and_head import default_tips
 from harness.source.git import git_of

@@ -30,8 +30,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.run.preview import introduction, write_preview
     from gate.run.refusal import refuse_unsafe
     from gate.run.run_folder import records_of
-    from gate.units import plural
     from gate.words.failures import title
+    from gate.writing.units import plural
 
     refuse_unsafe()
     with opened(options.measuring, Path(DEFAULT_FOLDER), err, quiet=options.quiet) as run:

@@ -14,7 +14,7 @@ from gate.cli.options import argument, given, group, option, switch
 from gate.codes import MisuseError
 
 if TYPE_CHECKING:
-    from gate.units import Duration, Share
+    from gate.writing.units import Duration, Share
 
 
 @dataclass(frozen=True, eq=False, repr=False)

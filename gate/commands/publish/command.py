@@ -11,7 +11,7 @@ from gate.cli.command import DECIDED, Command, late
 from gate.cli.options import argument, option, switch
 
 if TYPE_CHECKING:
-    from gate.github.publishing.request import Occasion
+    from gate.publishing.request import Occasion
 
 
 def _directory(text: str) -> str:
@@ -27,7 +27,7 @@ def _id(text: str) -> str:
 
 
 def _occasion(text: str) -> Occasion:
-    from gate.github.publishing.request import occasion
+    from gate.publishing.request import occasion
 
     try:
         return occasion(text)

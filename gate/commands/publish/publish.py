@@ -13,8 +13,9 @@ from gate.codes import Exit
 from gate.commands.publish.command import Options
 from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, nothing_to_do, read_event
-from gate.github.notice import Notice, headline
-from gate.github.publishing.conclusion import (
+from gate.github.runner import error_line, fenced, warning_line, write_outputs
+from gate.model import UserError
+from gate.publishing.conclusion import (
     Concluded,
     broken_off,
     conclude_foreign,
@@ -23,11 +24,10 @@ from gate.github.publishing.conclusion import (
     stamp_of,
     target_of,
 )
-from gate.github.publishing.outcome import Target, could_not_run, nothing
-from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import gate_name
-from gate.github.runner import error_line, fenced, warning_line, write_outputs
-from gate.model import UserError
+from gate.publishing.notice import Notice, headline
+from gate.publishing.outcome import Target, could_not_run, nothing
+from gate.publishing.publish import Publication, publish
+from gate.publishing.request import gate_name
 from gate.report import Links
 from gate.report.outputs import links_of, show
 

@@ -32,7 +32,7 @@ from gate.model import Evidence, Verdict
 from gate.run.live_lines import Live, bar_line
 from gate.stats.bootstrap import usable_cores
 from gate.stats.rounding import Array
-from gate.units import Quantity, Share, format_duration
+from gate.writing.units import Quantity, Share, format_duration
 
 _DAY = datetime.date(2026, 11, 20)
 _CASES_AT_ONCE = 2000

@@ -37,9 +37,9 @@ from gate.model.warnings import typed
 from gate.report import json
 from gate.report.outputs import make_folder, refuse_inputs, require_writable, targets, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
-from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.writing.phrases import listed
+from gate.writing.units import agree, plural
 
 _ORDER = 2
 STUDY_JSON = "study.json"

@@ -20,10 +20,10 @@ from gate.document.document import Code, Document, Facts, Figure, Figures, Fold,
 from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, Varies
 from gate.plots.picture import Picture
 from gate.stats.design.cells import cells
-from gate.units import agree, format_confidence, format_share, plural
 from gate.words import failures
 from gate.words.reports import capitalized, commit
 from gate.writing.plain import visible
+from gate.writing.units import agree, format_confidence, format_share, plural
 
 if TYPE_CHECKING:
     import numpy.typing as npt

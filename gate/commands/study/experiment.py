@@ -28,8 +28,8 @@ from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.run.project import Project, open_itself, open_project, selected
-from gate.units import Duration
 from gate.writing.phrases import listed
+from gate.writing.units import Duration
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ from gate.run.live_lines import say_line
 from gate.run.measuring import Measuring, opened
 from gate.run.preview import expected_seconds
 from gate.run.refusal import refuse_unsafe
-from gate.units import Duration, agree, format_duration, plural
 from gate.words.failures import sentence
+from gate.writing.units import Duration, agree, format_duration, plural
 from harness.host.facts import facts
 from harness.loop.ledger import Ledger
 from harness.loop.measure import MeasuredRounds

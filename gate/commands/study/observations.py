@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
-from gate.directions import told_or_known
 from gate.evidence.lines import Located
 from gate.model import SIDES, Better, Execution, Run, UserError
 from gate.model.case import CaseId
+from gate.model.directions import told_or_known
 from gate.model.study import Block, Factor, Scale, Setting, Varies
 from gate.stats.design.cells import cells, spread_grows
 from gate.stats.design.layers import complete_within
-from gate.units import to_base
 from gate.writing.phrases import none_of
+from gate.writing.units import to_base
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -25,10 +25,10 @@ from gate.model.warnings import typed
 from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected
 from gate.stats.centers import needed_values
-from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit
 from gate.writing.phrases import joined
+from gate.writing.units import agree, plural
 
 if TYPE_CHECKING:
     from gate.stats.design.sample_size import Power

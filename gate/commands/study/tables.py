@@ -11,9 +11,9 @@ from gate.commands.study import words as say
 from gate.commands.study.words import Amounts
 from gate.document.document import Cell, Column, Row, Table
 from gate.model.study import Effect, Lenth, LinearModel, OneWay, PercentRow, QuantileModel, Response, SampleSizes
-from gate.units import format_confidence, format_share
 from gate.words.effects import named, percentile, settings_text
 from gate.writing.amounts import format_number, format_p
+from gate.writing.units import format_confidence, format_share
 
 QUANTILES = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
 """Of a one-way table, as SCHED has them."""

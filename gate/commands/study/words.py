@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from gate.model import study
 from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response
 from gate.stats.special import stdtrit
-from gate.units import format_share, plural
 from gate.words.effects import (
     EffectInterval,
     alias_sets,
@@ -25,6 +24,7 @@ from gate.words.effects import (
 )
 from gate.writing.amounts import format_number
 from gate.writing.phrases import joined, listed
+from gate.writing.units import format_share, plural
 
 
 class Amounts:

@@ -19,8 +19,8 @@ import numpy as np
 from gate.commands.try_.result import Case, Tried
 from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
-from gate.directions import told_or_known
 from gate.model import SIDES, Execution
+from gate.model.directions import told_or_known
 from gate.run.workshop import Workshop
 from gate.stats.centers import noise_of_one
 from gate.store.learning import costs_of

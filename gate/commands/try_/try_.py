@@ -32,8 +32,8 @@ from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.workshop import Workshop, workshop
-from gate.units import format_duration
 from gate.writing.plain import visible
+from gate.writing.units import format_duration
 from harness.build.cache import KeptBuild
 from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError

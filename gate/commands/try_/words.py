@@ -14,7 +14,6 @@ from gate.document.document import Cell, Code, Column, Document, Items, Part, Ro
 from gate.model import SCHEMA, Failure
 from gate.planning.document import POWER
 from gate.report.json import plain, text_of
-from gate.units import Duration, format_duration, format_share, plural
 from gate.words.failures import title
 from gate.words.reports import commit
 from gate.words.sameness import say_why
@@ -22,6 +21,7 @@ from gate.writing.amounts import format_value
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, visible
+from gate.writing.units import Duration, format_duration, format_share, plural
 from harness.host.fitness.checks import WAITS
 
 Say = Callable[[str], None]

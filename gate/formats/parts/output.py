@@ -11,8 +11,8 @@ import msgspec
 
 from gate.model import Better
 from gate.model.bounds import LARGEST, SMALLEST, out_of_bounds
-from gate.units import meant, to_base
 from gate.writing.plain import visible
+from gate.writing.units import meant, to_base
 
 _LONGEST = 500
 """Characters of an error."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
 
-from gate.directions import told_or_known
 from gate.formats.parts.output import usable, why_unusable
 from gate.model import Better, Metric
 from gate.model.bounds import Digits, number
+from gate.model.directions import told_or_known
 from gate.writing.plain import visible
 
 if TYPE_CHECKING:

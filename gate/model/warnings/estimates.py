@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 
 from gate.model.names import Side
 from gate.model.warnings.base import Base, First
-from gate.units import format_share
 from gate.writing.amounts import format_number
 from gate.writing.phrases import listed
+from gate.writing.units import format_share
 
 Unit = Literal["build", "session"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from gate.model.warnings.base import Base, First, Said, Weight
-from gate.units import agree, format_share, plural
 from gate.writing.phrases import listed
 from gate.writing.sentences import say_direction
+from gate.writing.units import agree, format_share, plural
 
 SAME_VALUES = Said(
     "base and head have the same values, so every ratio is 1: are they the same measurements?", "same-values", "first"

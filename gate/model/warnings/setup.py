@@ -9,9 +9,9 @@ import msgspec
 
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, First, Said, Weight
-from gate.units import Duration, agree, format_duration, plural
 from gate.writing.phrases import joined, none_of, toml_text
 from gate.writing.plain import clip, visible
+from gate.writing.units import Duration, agree, format_duration, plural
 
 _LONGEST = 60
 _SHA = 10

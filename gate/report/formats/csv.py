@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gate.directions import told_or_known
 from gate.model import SIDES, Execution, Metric, UserError
 from gate.model.case import canonical
+from gate.model.directions import told_or_known
 from gate.report import Links
 from gate.report.measurements import Subject, material_of
-from gate.units import to_base
 from gate.writing.plain import visible
+from gate.writing.units import to_base
 
 _FIRST = ("benchmark", "metric", "unit", "better")
 _LAST = ("side", "session", "build", "execution", "order", "iteration", "value")

@@ -23,19 +23,19 @@ from gate.document.document import (
     Results,
     Section,
     Statement,
+    Tally,
 )
 from gate.model import SIDES, Finding, Report
 from gate.report import Links, parts
 from gate.report.cards import NAME, cards, readings, shared_notes, ticks
 from gate.report.measurements import Material, Subject, material_of
-from gate.units import agree, plural
 from gate.words import numbers, reports, sameness, verdict_line, views
 from gate.words.failures import grouped
-from gate.words.reports import Tally
 from gate.words.sameness import say_builds
 from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.plain import clip, visible
+from gate.writing.units import agree, plural
 
 _OUTPUT = 400
 _HOST = {

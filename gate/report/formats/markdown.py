@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from msgspec.structs import replace
 
 from gate.decide.importance import is_changed, plain, rank
+from gate.document import bars
 from gate.document.document import Code, Facts, Fold, Items, Result, Results, Section, Table
 from gate.document.markdown import NAME, Md, brief, code, escape, fit, link, pieces, prose, row, short, size
 from gate.model import Finding, Report
 from gate.report import Links, parts
 from gate.report.measurements import Subject
-from gate.units import plural
-from gate.words import bars, failures, numbers, reports, views
+from gate.words import failures, numbers, reports, views
 from gate.words import notes as notes_
 from gate.words.explanations import NAMED
 from gate.words.failures import FailureGroup, grouped
@@ -22,7 +22,8 @@ from gate.words.findings import conclusion, in_row
 from gate.words.notes import Shared, notes, shared, weigh
 from gate.words.short_names import WHOLE, Names
 from gate.writing.amounts import in_one_unit
-from gate.writing.phrases import listed
+from gate.writing.phrases import counted, listed
+from gate.writing.units import plural
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
@@ -69,7 +70,7 @@ def comment(report: Report, links: Links | None = None, *, limit: int = LIMIT, w
         left = len(groups) - most
         changes = [numbers.word(each) for each in rest if is_changed(each)]
         noisy = [numbers.word(each) for each in rest if each.is_noise]
-        below = ", ".join(numbers.counted(changes, more=changes) + numbers.counted(noisy))
+        below = ", ".join(counted(changes, more=changes) + counted(noisy))
         texts = [
             *pieces([replace(first, line=replace(first.line, said=short(first.line.said, width)))]),
             "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
@@ -291,6 +292,6 @@ def folded_tables(rest: Sequence[Finding], rows: Callable[[Sequence[Finding]], l
     tables = []
     for own in (changed, noisy, [*filter(plain, rest)]):
         words = (*map(numbers.word, own),)
-        title = ", ".join(numbers.counted(words, words if own is changed else ()))
+        title = ", ".join(counted(words, words if own is changed else ()))
         tables += [Fold(title, [Items(rows(own), "line")], share=share / 3, words=words)] if own else []
     return tables

@@ -13,15 +13,15 @@ from gate.document.terminal import Screen
 from gate.model import Finding, Report
 from gate.report import Links, parts
 from gate.report.measurements import Subject
-from gate.units import plural
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, sameness, verdict_line, views
 from gate.words.failures import grouped
 from gate.words.short_names import Names
 from gate.writing import phrases
-from gate.writing.phrases import more_are, named
+from gate.writing.phrases import counted, more_are, named
 from gate.writing.plain import visible
+from gate.writing.units import plural
 
 _TOLD = 3
 _TOLD_OF_ALL = 20
@@ -143,7 +143,7 @@ class _Text:
         own: list[Part] = [replace(table, rows=rows, caught="" if self.every else reports.no_sign(shown), reading=said)]
         listed = {*map(id, shown)}
         if rest := [f for f in found if id(f) not in listed]:
-            texts = numbers.counted(map(numbers.word, rest))
+            texts = counted(map(numbers.word, rest))
             own.append(Statement(f"{reports.counts(self.report)}. Without a row: {', '.join(texts)}."))
         return [*own, Footnotes()]
 

@@ -19,7 +19,7 @@ from gate.stats.diagnostics import deviations
 from gate.stats.rounding import Array
 from gate.stats.sequential import holm
 from gate.stats.special import fdtrc
-from gate.units import plural
+from gate.writing.units import plural
 
 if TYPE_CHECKING:
     import pandas as pd

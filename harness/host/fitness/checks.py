@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from gate.units import plural
+from gate.writing.units import plural
 from harness.host.fitness.counters import MachineFiles, Pressure, Window, load, pressure, quota, watch
 
 State = Literal["ok", "warn", "bad", "unknown"]

@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable
 
-from gate.units import plural
+from gate.writing.units import plural
 from harness.host.facts import install
 from harness.host.fitness import checks
 from harness.host.fitness.checks import Check, Checks, Here, bad, ok, unknown, warn

@@ -14,7 +14,7 @@ from gate.config.parse import parse
 from gate.config.resolve import tables_of
 from gate.config.types import Config, Detectable
 from gate.config.wrong import closest
-from gate.units import Share
+from gate.writing.units import Share
 from tests.gate.config.reading import config, error
 from tests.support.project import CONFIG, Project
 

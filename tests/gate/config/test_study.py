@@ -11,7 +11,7 @@ from gate.config.resolve import effective, resolve
 from gate.config.schema import to_tables
 from gate.config.study import Load, Study
 from gate.config.types import Config
-from gate.units import Duration
+from gate.writing.units import Duration
 from tests.gate.config.reading import study
 from tests.gate.config.test_resolve import SCHEMA, VALIDATOR
 

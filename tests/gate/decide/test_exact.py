@@ -10,8 +10,8 @@ from gate.cli.main import main
 from gate.decide.next_steps import next_step
 from gate.model import Report, reasons
 from gate.model.warnings.estimates import NotExact
-from gate.units import ratio_of
 from gate.words import findings, verdict_line
+from gate.writing.units import ratio_of
 from tests.gate.decide.decided import both, decided, ones, only
 from tests.support.warned import kind
 

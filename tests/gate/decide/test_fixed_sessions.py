@@ -18,7 +18,7 @@ from gate.model import Report, reasons
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.stats.ratio import Rounds
 from gate.stats.shared_variance import share_variance
-from gate.units import format_share
+from gate.writing.units import format_share
 from tests.gate.decide import decided as support
 from tests.gate.decide.decided import COUNTS, MEDIAN, Lines, both, counted, on_machines
 from tests.support.warned import kinds, texts

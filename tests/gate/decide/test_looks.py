@@ -21,7 +21,7 @@ from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import RoundsShort
 from gate.stats.sequential import spending
-from gate.units import Duration
+from gate.writing.units import Duration
 from tests.gate.decide.decided import TODAY, Lines, Means, decided, only, policy_by, rounds_of, settled
 from tests.support import simulate
 from tests.support.lines import located

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gate.github.publishing.publish import annotated
+from gate.publishing.publish import annotated
 from gate.report.json import read as read_report
 from tests.gate.decide.decided import Lines, typed
 from tests.support.lines import execution, text

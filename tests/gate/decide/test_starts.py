@@ -17,7 +17,7 @@ from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.model import SIDES, Build, Execution, Metric, Record, Run
 from gate.model.warnings.measured import ExecutionsShort
-from gate.units import Duration
+from gate.writing.units import Duration
 
 SPREAD = 0.08
 

@@ -24,7 +24,7 @@ from gate.model.reasons import Exceeds
 from gate.model.warnings.estimates import CarryOver
 from gate.planning.basis import from_readings
 from gate.stats.centers import reduce_to
-from gate.units import Quantity, Share
+from gate.writing.units import Quantity, Share
 from tests.support import turns
 from tests.support.lines import execution, located
 from tests.support.turns import Turns, drawn, evidence, of_starts

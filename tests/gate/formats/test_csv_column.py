@@ -3,13 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from gate.config.types import Columns
 from gate.formats import csv_column
 from gate.formats.parts.output import OutputError, Series
 
 
 def parse(data: bytes, value: str, units: Mapping[str, str | None], **columns: str) -> dict[str, Series]:
-    return csv_column.parse(data, Columns(value=value, **columns), units)
+    return csv_column.parse(data, value, units, **columns)
 
 
 @pytest.mark.parametrize(

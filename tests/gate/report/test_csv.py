@@ -11,7 +11,7 @@ import pytest
 
 from gate.model import Execution, Metric, Side
 from gate.report.formats.csv import cell, written
-from gate.units import to_base
+from gate.writing.units import to_base
 
 HEADER = "benchmark,metric,unit,better,side,session,build,execution,order,iteration,value\n"
 HOSTILE = [

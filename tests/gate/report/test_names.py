@@ -21,9 +21,9 @@ from gate.report.formats import text as terminal
 from gate.report.measurements import Material
 from gate.report.outputs import refuse_inputs, write
 from gate.words import verdict_line
-from gate.words.short_names import Names, NameSet
+from gate.words.short_names import Names
 from gate.writing.phrases import named
-from gate.writing.plain import columns
+from gate.writing.plain import NameSet, columns
 from tests.gate.report import examples
 from tests.support.lines import builds, text
 

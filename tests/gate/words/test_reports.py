@@ -24,8 +24,8 @@ from gate.report.measurements import Material
 from gate.words import notes, reports, verdict_line
 from gate.words.reports import spent, turns
 from gate.words.sameness import say_builds, say_why
-from gate.words.streams import ASCII_ONLY, colored
 from gate.writing import amounts
+from gate.writing.streams import ASCII_ONLY, colored
 from tests.gate.report import examples
 from tests.support.seeds import some
 

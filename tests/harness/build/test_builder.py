@@ -15,7 +15,7 @@ import pytest
 from gate.config.study import SettingTable, Study
 from gate.config.types import BuildTable, Perturbation
 from gate.model import SIDES, Build, Failure
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache
 from harness.build.changed_files import ProjectPlace, hash_artifacts

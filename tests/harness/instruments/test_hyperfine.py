@@ -10,7 +10,7 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.instruments.declaration import FoundInstrument, choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.protocol import Context, Unusable

@@ -15,7 +15,7 @@ from gate.config.parse import parse
 from gate.config.rules import matches
 from gate.config.types import Benchmark, Columns, MetricRules
 from gate.model import Metric
-from gate.units import Duration, Quantity
+from gate.writing.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments
 from harness.instruments.values import Enough, Values, so_far
 from harness.process.execute import ProcessExecutor

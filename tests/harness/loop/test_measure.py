@@ -16,7 +16,7 @@ from gate.config.treatments import PlannedTreatment
 from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Plan, Service
 from gate.model import SIDES, Build, Cut, Execution, Failure, HostState, Look, Metric, Phase, Record, Run, Side
 from gate.model.case import canonical
-from gate.units import Duration, Quantity
+from gate.writing.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.go import Go
 from harness.instruments.protocol import Collected, Context, Instrument, Unusable

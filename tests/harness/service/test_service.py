@@ -19,7 +19,7 @@ import pytest
 
 from gate.config.types import Benchmark, Load, Service
 from gate.model import Side
-from gate.units import Duration
+from gate.writing.units import Duration
 from harness.instruments.protocol import Context, Unusable
 from harness.process.budget import Budget
 from harness.process.execute import Command, ProcessEnd, ProcessExecutor

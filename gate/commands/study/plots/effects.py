@@ -22,11 +22,11 @@ from gate.plots.panels import Panel, PlotStyle, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.stats.special import ndtri
-from gate.units import agree, format_confidence, plural
 from gate.words.effects import alias_sets, named, named_short
 from gate.words.reports import level_name
 from gate.writing.amounts import format_number
 from gate.writing.plain import clip
+from gate.writing.units import agree, format_confidence, plural
 
 _COLUMNS = 3
 _HEAD, _TITLE, _PLOT, _BELOW, _FOOT = 34, 38, 128, 34, 30

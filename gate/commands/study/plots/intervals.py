@@ -16,9 +16,9 @@ from gate.plots import panels
 from gate.plots.panels import Array, Panel, PlotStyle
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Tick
-from gate.units import format_confidence, plural
 from gate.writing.amounts import format_number
 from gate.writing.plain import clip
+from gate.writing.units import format_confidence, plural
 
 _HEAD, _TITLE, _HEADING, _PLOT, _GAP = 8, 30, 28, 116, 12
 _ACROSS = 3

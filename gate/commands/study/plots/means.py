@@ -28,9 +28,9 @@ from gate.plots import panels
 from gate.plots.panels import Panel, PlotStyle
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis
-from gate.units import agree
 from gate.words.effects import alias_sets, named, named_short
 from gate.writing.plain import clip
+from gate.writing.units import agree
 
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36
 _TALL = 176

@@ -30,8 +30,8 @@ from gate.plots.panels import Array, Panel, half_violin, tick_room
 from gate.plots.picture import SETTINGS, Picture, Sheet
 from gate.plots.scales import Axis, Tick, density, limits, ticks
 from gate.stats.centers import needed_values, type8
-from gate.units import agree, plural
 from gate.writing.plain import clip
+from gate.writing.units import agree, plural
 
 _MANY, _DRAWN = 2000, 600
 """So many values are drawn without choosing; of more so many."""

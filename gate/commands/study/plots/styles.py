@@ -16,9 +16,9 @@ from gate.plots import panels
 from gate.plots.panels import Array, Panel, PlotStyle, Span
 from gate.plots.picture import LETTERS, Anchor, Picture, Sheet, room
 from gate.plots.scales import Axis, Measure, measure
-from gate.units import DIMENSIONS, agree, plural
 from gate.words.effects import Unit, unit_of
 from gate.writing.plain import clip, told_apart
+from gate.writing.units import DIMENSIONS, agree, plural
 
 WIDTH = 720
 """Of every picture."""

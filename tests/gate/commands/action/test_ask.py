@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.github.publishing.asked import SETTINGS, RefusedError, read_words
+from gate.publishing.asked import SETTINGS, RefusedError, read_words
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project
 from tests.support.workflow_job import Ended, Job, changed, packed, pull_payload

@@ -295,7 +295,7 @@ def test_a_planted_outcome_does_not_stand(tmp_path: Path, gate: Job, monkeypatch
 
 
 def test_a_fault_comes_after_the_exit_code(tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("gate.report.formats.markdown.summary", "gate.github.publishing.publish.annotated"):
+    for name in ("gate.report.formats.markdown.summary", "gate.publishing.publish.annotated"):
         monkeypatch.setattr(name, mock.Mock(side_effect=RuntimeError("a fault")))
     done = gate.run(command="publish", runs=downloaded(tmp_path, measured("a", head=1.5)))
     assert (done.code, done.outputs["verdict"]) == (1, "regression")
@@ -312,7 +312,7 @@ def test_without_its_upload_no_artifact_is_named(tmp_path: Path, gate: Job, forg
 
 
 def test_more_than_can_be_read_is_refused(tmp_path: Path, gate: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.publishing.conclusion.LARGEST", 1000)
+    monkeypatch.setattr("gate.publishing.conclusion.LARGEST", 1000)
     done = gate.run(command="publish", runs=downloaded(tmp_path, measured("a")))
     assert (done.code, done.outputs["verdict"]) == (2, "error")
     assert "measurements.jsonl: is larger than " in done.said("error")[0]

@@ -17,8 +17,8 @@ from gate.commands.init.command import Options
 from gate.commands.init.init import _LOOKS
 from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, needs_of
 from gate.document.html import templates
-from gate.github.publishing.request import id_of, slug_of
 from gate.model import UserError
+from gate.publishing.request import id_of, slug_of
 from tests.support.initialized import init, make_project
 
 WORKFLOWS = Path(".github/workflows")

@@ -19,7 +19,7 @@ from gate.config.types import Builds, Config
 from gate.model import FindingMemory, Memory
 from gate.stats.components import remember
 from gate.stats.sequential import look_rounds
-from gate.units import Duration
+from gate.writing.units import Duration
 from tests.support import lines, simulate
 
 Line = dict[str, Any]

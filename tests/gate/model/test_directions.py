@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gate.cli.main import main
-from gate.directions import direction, told_or_known
 from gate.formats import google_benchmark
 from gate.formats.parts.live import suite
+from gate.model.directions import direction, told_or_known
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from gate.github.client import Forge, Label, PullFacts
 from gate.github.comment import Comment, User
 from gate.github.event import Event, IssuePayload, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
-from gate.units import when
+from gate.writing.units import when
 
 LABEL = "perfgate"
 WORD = "/perfgate"

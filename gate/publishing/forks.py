@@ -20,14 +20,14 @@ from gate.evidence.lines import Inputs, Located
 from gate.evidence.records import MEASUREMENTS
 from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
-from gate.github.publishing.outcome import LARGEST_STATUS, Status, parse_left
-from gate.github.publishing.request import STATUS, TEXT
-from gate.github.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, ArtifactTotals, member, read_untrusted, unpack
-from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Commit, Run, UserError, Whose
 from gate.model.records import Choice, How
 from gate.model.warnings.base import Said
 from gate.planning.deciding import next_plan
+from gate.publishing.outcome import LARGEST_STATUS, Status, parse_left
+from gate.publishing.request import STATUS, TEXT
+from gate.publishing.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, ArtifactTotals, member, read_untrusted, unpack
+from gate.publishing.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.writing.plain import clip, visible
 
 MOST_PARTS = 64

@@ -4,7 +4,7 @@ import math
 import random
 from typing import Any
 
-from gate.words import bars
+from gate.document import bars
 from tests.gate.report import examples
 
 

@@ -12,10 +12,10 @@ from gate.config.parse import parse
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
-from gate.github.untrusted.read import ArtifactLimits, ArtifactTotals, read_untrusted
-from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
 from gate.model.records import Choice, How
+from gate.publishing.untrusted.read import ArtifactLimits, ArtifactTotals, read_untrusted
+from gate.publishing.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from tests.support import runs
 
 BASE, HEAD = "b" * 40, "a" * 40

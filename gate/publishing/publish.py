@@ -17,18 +17,18 @@ import msgspec
 
 from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape
-from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import LEFT, Marker, Posted, Relation, Stamp, publish_comment, stamp_on
 from gate.github.event import Event
-from gate.github.publishing.asked import AskedPull
-from gate.github.publishing.outcome import GateEnd
-from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
 from gate.github.transport import Problem, Task
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.report import failing
+from gate.publishing import notice
+from gate.publishing.asked import AskedPull
+from gate.publishing.outcome import GateEnd
+from gate.publishing.request import ROOT, Occasion
 from gate.report import Links
 from gate.report.formats import markdown
 from gate.words import failures, verdict_line

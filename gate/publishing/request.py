@@ -18,14 +18,14 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.cli.option_values import Shard
 from gate.github.event import Event
-from gate.github.notice import Notice, What
-from gate.github.publishing.asked import AskedPull
 from gate.model import UserError
 from gate.model.records import How
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.base import Said
-from gate.units import Duration, plural
+from gate.publishing.asked import AskedPull
+from gate.publishing.notice import Notice, What
 from gate.writing.plain import clip, visible
+from gate.writing.units import Duration, plural
 
 ROOT = "perfgate"
 """The name of a gate at the top."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.github.untrusted.read import MEASUREMENTS, unpack
-from gate.github.untrusted.read import member as beside
 from gate.model import UserError
+from gate.publishing.untrusted.read import MEASUREMENTS, unpack
+from gate.publishing.untrusted.read import member as beside
 
 LINE = b'{"type":"run"}\n'
 ZIP64 = struct.pack("<HHQ", 1, 8, 2**62)
@@ -179,7 +179,7 @@ def test_a_bomb_is_never_unpacked_whole(tmp_path: Path, declared: int | None) ->
 
 
 def test_what_is_larger_than_declared_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.untrusted.read.LARGEST", 100_000)
+    monkeypatch.setattr("gate.publishing.untrusted.read.LARGEST", 100_000)
     (tmp_path / "data.zip").write_bytes(zipped({MEASUREMENTS: bytes(100_001)}))
     with pytest.raises(UserError, match="larger than 0 MB"):
         unpack(tmp_path / "data.zip")

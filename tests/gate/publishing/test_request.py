@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gate.github.publishing.request import as_inputs, folded, id_of, leg_of, request_of, slug_of
 from gate.model import UserError
 from gate.model.warnings.base import Said
+from gate.publishing.request import as_inputs, folded, id_of, leg_of, request_of, slug_of
 from tests.support.workflow_job import Job, changed
 
 TOP = Path("/repository")

@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 
 from gate.codes import Exit
-from gate.github.notice import Notice
-from gate.github.publishing.request import STATUS, folded
 from gate.github.runner import put, read_regular
 from gate.model import ReportVerdict, UserError
 from gate.model.records import How
 from gate.model.warnings import AnyWarning
+from gate.publishing.notice import Notice
+from gate.publishing.request import STATUS, folded
 
 _LINES = 20
 _WIDTH = 2000

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from gate.model import Better
-from gate.units import meant, to_base
+from gate.writing.units import meant, to_base
 
 _RATE = re.compile(r"(?:/|[ _.-]per[ _.-])(?:[nuµμm]?s|m?secs?|seconds?|mins?|minutes?|h|hours?)$|per[ _.-]?seconds?$")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -17,13 +17,13 @@ from gate.evidence.records import MEASUREMENTS
 from gate.github.client import forge_of, token_of
 from gate.github.comment import Stamp, any_job_of, job_of
 from gate.github.event import Event, accepted_by, queued
-from gate.github.notice import Notice, What
-from gate.github.publishing.outcome import GateEnd, Target, could_not_run, nothing, read_status
-from gate.github.publishing.request import STATUS
 from gate.github.runner import open_regular
 from gate.github.transport import Problem
 from gate.model import UserError
 from gate.planning.deciding import decide_inputs
+from gate.publishing.notice import Notice, What
+from gate.publishing.outcome import GateEnd, Target, could_not_run, nothing, read_status
+from gate.publishing.request import STATUS
 
 LARGEST = 1_000_000_000
 """Bytes of measurements that are read."""
@@ -139,7 +139,7 @@ def conclude_foreign(
     A pull request that has moved on is nothing to publish, and nothing wrong. folder, gate, directory, sets: as of
     `decide_foreign`.
     """
-    from gate.github.publishing.forks import MovedOnError, NothingLeftError, decide_foreign, pull_of
+    from gate.publishing.forks import MovedOnError, NothingLeftError, decide_foreign, pull_of
 
     source, target = event.source, target_of(event)
     own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target

@@ -14,14 +14,14 @@ from gate.checkout import is_sha
 from gate.config.rules import benchmark_rules, better_of, most_builds
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config
-from gate.directions import direction
 from gate.evidence.lines import Located
 from gate.evidence.runs import files_of
 from gate.model.case import CaseId, canonical
+from gate.model.directions import direction
 from gate.model.profile import Profile, Unprofiled
 from gate.model.sameness import MOST_NAMED, Unproved
-from gate.units import plural
 from gate.writing.plain import clip, visible
+from gate.writing.units import plural
 
 MOST_FAILURES = 500
 """More of them add nothing and fill a page."""

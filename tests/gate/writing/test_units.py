@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from gate import units
 from gate.model.bounds import LARGEST, SMALLEST, out_of_bounds
-from gate.units import Duration, Quantity, Share, to_base
+from gate.writing import units
+from gate.writing.units import Duration, Quantity, Share, to_base
 
 
 @pytest.mark.parametrize(

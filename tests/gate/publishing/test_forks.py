@@ -15,12 +15,12 @@ from gate.decide.report import Decided
 from gate.evidence.lines import Inputs
 from gate.evidence.records import read
 from gate.github.event import Event, SourceRepository, SourceRun, accepted_by, queued
-from gate.github.publishing.conclusion import conclude_on
-from gate.github.publishing.forks import MovedOnError, decide_foreign, pull_of
-from gate.github.publishing.outcome import Target
 from gate.model import Run, UserError
 from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
+from gate.publishing.conclusion import conclude_on
+from gate.publishing.forks import MovedOnError, decide_foreign, pull_of
+from gate.publishing.outcome import Target
 from gate.report import Links
 from gate.report.formats import renderer
 from tests.gate.report import gfm
