@@ -1,4 +1,4 @@
-"""The comments of a pull request, and the one of a gate: found again, updated in place, not put back by older runs."""
+"""What a gate posts: its comment on a pull request and a commit's status, updated in place, never by older runs."""
 
 from __future__ import annotations
 
@@ -302,3 +302,44 @@ def _other(own: list[tuple[Comment, Marker]], marker: Marker) -> Posted | None:
 def _same(one: str, other: str) -> bool:
     """Compare texts as a forge keeps them."""
     return one.replace("\r\n", "\n").rstrip() == other.replace("\r\n", "\n").rstrip()
+
+
+# --- the status of a commit -------------------------------------------------------------------------------------------
+
+
+State = Literal["success", "failure", "error", "pending"]
+
+LONGEST_DESCRIPTION = 140
+
+
+class _Status(msgspec.Struct):
+    id: int
+    state: State
+    context: str = ""
+    target_url: str | None = None
+
+
+def set_status(
+    forge: Forge, sha: str, context: str, stamp: Stamp, state: State, description: str, address: str
+) -> Posted:
+    """Set the status of a commit in a context, unless a newer one or another job's is there.
+
+    Raises: Problem: it cannot be read or set.
+    """
+    task, path = Task(f"set the status of {sha[:12]}", "statuses: write"), f"/repos/{forge.repository}"
+    listed = forge.transport.listed(task, f"{path}/commits/{sha}/statuses", list[_Status], list)
+    present = [each for each in listed if each.context.casefold() == context.casefold()]
+    states: dict[Relation, list[Stamp]] = {"taken": [], "newer": [], "ours": []}
+    for each in present:
+        if (by := stamp_on(each.target_url or "")) is not None and by != stamp:
+            states[stamp.against(by, same_commit=True)].append(by)
+    for relation, did in LEFT.items():
+        if states[relation]:
+            return Posted(None, did, max(states[relation], key=lambda each: each.order))
+    # the newest is the one that people and rules see
+    newest = max(present, key=lambda each: each.id, default=None)
+    if newest is None or (stamp_on(newest.target_url or ""), newest.state) != (stamp, state):
+        body = {"state": state, "context": context, "description": description, "target_url": stamp.on(address)}
+        # twice the same is as good as once
+        forge.transport.send(task, "POST", f"{path}/statuses/{sha}", body, _Status, repeatable=True)
+    return Posted(None, "updated")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from gate.decide.futility import POWER
 from gate.document import document as doc
 from gate.model.case import MEAN, pairs, quantile_of, quantity
-from gate.planning.basis import Gathered, Known
+from gate.planning.basis import Known
+from gate.planning.plan import ExplainedPlan, FindingPlan
 from gate.stats.components import PlannedLevel
 from gate.stats.planning import CheapestPlan
 from gate.stats.special import chdtri
@@ -19,47 +20,11 @@ from gate.writing.amounts import format_percent, format_value
 from gate.writing.plain import visible
 from gate.writing.units import Duration, format_duration, format_share, plural
 
-POWER = 0.8
-"""Of the smallest change that a plan is said to find."""
-
 _QUIETER = "Use a quieter host (`perfgate doctor`), a metric that varies less, or a larger `detectable`"
 _ENOUGH = 20
 """Degrees from which the noise of builds is known well enough to say nothing."""
 
 _LEVELS: tuple[PlannedLevel, ...] = ("build", "execution", "iteration")
-
-
-@dataclass(frozen=True, slots=True)
-class FindingPlan:
-    """What a plan means for one finding."""
-
-    known: Known
-    optimum: tuple[int | None, int | None]
-    """Executions of a build and iterations of each."""
-    half_width: float
-    smallest: float
-    """The change found with POWER at the family's level; inf: none."""
-    degrees: float
-    """What its memory is worth in this plan."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedPlan:
-    """A plan and what it means."""
-
-    gathered: Gathered
-    plan: CheapestPlan
-    rows: tuple[FindingPlan, ...]
-    aim: str
-    """What it was to reach, in words."""
-    budget: float
-    instead: CheapestPlan | None
-    """The plan that would, without a budget."""
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether no plan would, however long."""
-        return not self.plan.reached and self.instead is None
 
 
 def section(plan: CheapestPlan, budget: float, metrics: Sequence[str] | None) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 
 from gate.config.rules import ROOM, budget_of, most_builds, show_of
 from gate.config.types import Config
 from gate.decide.design import BOOTSTRAP_BUILDS, CORRELATIONS, choose
+from gate.decide.futility import POWER
 from gate.model import UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Gathered, Known
-from gate.planning.document import POWER, ExplainedPlan, FindingPlan
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,
@@ -35,6 +36,39 @@ from gate.writing.units import Duration, Share, format_duration, format_share
 _TRIES = 3
 _HARDEST = 20
 """Findings that a plan advised by a report is made for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingPlan:
+    """What a plan means for one finding."""
+
+    known: Known
+    optimum: tuple[int | None, int | None]
+    """Executions of a build and iterations of each."""
+    half_width: float
+    smallest: float
+    """The change found with POWER at the family's level; inf: none."""
+    degrees: float
+    """What its memory is worth in this plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPlan:
+    """A plan and what it means."""
+
+    gathered: Gathered
+    plan: CheapestPlan
+    rows: tuple[FindingPlan, ...]
+    aim: str
+    """What it was to reach, in words."""
+    budget: float
+    instead: CheapestPlan | None
+    """The plan that would, without a budget."""
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether no plan would, however long."""
+        return not self.plan.reached and self.instead is None
 
 
 def planned(

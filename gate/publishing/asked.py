@@ -33,7 +33,7 @@ _LONGEST = 2000
 Verb = Literal["check", "bisect", "explain"]
 
 
-class RefusedError(UserError):
+class RequestError(UserError):
     """A request that is not carried out; answered: whether who wrote it may have a comment that says so."""
 
     def __init__(self, why: str, *, answered: bool = True) -> None:
@@ -92,29 +92,29 @@ class _Payload(msgspec.Struct):
 
 
 def read_words(text: str) -> Words:
-    """Read a request; it is one line. Raises RefusedError: it is none, or holds what a request may not."""
+    """Read a request; it is one line. Raises RequestError: it is none, or holds what a request may not."""
     if len(text) > _LONGEST or len(text.strip().splitlines()) != 1:
-        raise RefusedError("a request is one line and nothing else")
+        raise RequestError("a request is one line and nothing else")
     try:
         _, *words = shlex.split(text)
     except ValueError:
-        raise RefusedError("a quote is not closed") from None
+        raise RequestError("a quote is not closed") from None
     verb, *rest = words or ["check"]
     verbs: dict[str, Verb] = {"check": "check", "bisect": "bisect", "explain": "explain"}
     if verb not in verbs:
-        raise RefusedError(f"write {WORD} check, {WORD} bisect GOOD or {WORD} explain")
+        raise RequestError(f"write {WORD} check, {WORD} bisect GOOD or {WORD} explain")
     plain, benchmarks, sets = _sorted(rest)
     good = plain.pop(0) if verb == "bisect" and plain else None
     if verb == "bisect" and (good is None or not _REF.fullmatch(good)):
-        raise RefusedError(f"write {WORD} bisect GOOD with the tag, branch or commit that was still fast")
+        raise RequestError(f"write {WORD} bisect GOOD with the tag, branch or commit that was still fast")
     sha = plain.pop(0) if plain and is_sha(plain[0]) else None
     if plain:
-        raise RefusedError("only a whole commit id, --benchmark PATTERN and --set KEY=VALUE may follow")
+        raise RequestError("only a whole commit id, --benchmark PATTERN and --set KEY=VALUE may follow")
     if len(benchmarks) > _MOST or not all(map(_PATTERN.fullmatch, benchmarks)):
-        raise RefusedError(f"--benchmark takes patterns of names, {_MOST} at most")
+        raise RequestError(f"--benchmark takes patterns of names, {_MOST} at most")
     pairs = [pair.partition("=") for pair in sets]
     if len(sets) > _MOST or not all(key in SETTINGS and _VALUE.fullmatch(value) for key, _, value in pairs):
-        raise RefusedError(f"--set takes {', '.join(SETTINGS)}")
+        raise RequestError(f"--set takes {', '.join(SETTINGS)}")
     return Words(verbs[verb], good, sha, tuple(benchmarks), tuple(sets))
 
 
@@ -130,7 +130,7 @@ def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
         elif equals or (value := next(left, "")):
             found[name].append(value)
         else:
-            raise RefusedError(f"{name} needs a value")
+            raise RequestError(f"{name} needs a value")
     return plain, found["--benchmark"], found["--set"]
 
 
@@ -139,7 +139,7 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
 
     Raises:
         NothingAskedError: nothing is asked.
-        RefusedError: it is not to be carried out.
+        RequestError: it is not to be carried out.
         UserError: the event is another one, or its file is not what it must be.
         Problem: the forge cannot be asked.
     """
@@ -159,12 +159,12 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
         )
     own = payload.repository.full_name if payload.repository is not None else ""
     if not isinstance(own, str) or own.casefold() != event.repository.casefold():
-        raise RefusedError("it is of another repository", answered=False)
+        raise RequestError("it is of another repository", answered=False)
     facts = forge.pull(number)
     if facts.base.repository.casefold() != event.repository.casefold():
-        raise RefusedError("the pull request goes into another repository", answered=False)
+        raise RequestError("the pull request goes into another repository", answered=False)
     if facts.state != "open":
-        raise RefusedError("the pull request is closed")
+        raise RequestError("the pull request is closed")
     _require_head(facts, words, comment)
     found = Pull(
         number=number, head_sha=facts.head.sha, head_ref=facts.head.ref, base_sha=facts.base.sha,
@@ -178,34 +178,34 @@ def _commented(payload: _Payload, comment: Comment, issue: IssuePayload) -> Word
     if not re.match(rf"{WORD}(\s|\Z)", body):
         raise NothingAskedError(f"the comment does not begin with {WORD}")
     if payload.action != "created":
-        raise RefusedError("only a new comment asks for something, not an edited or deleted one", answered=False)
+        raise RequestError("only a new comment asks for something, not an edited or deleted one", answered=False)
     if issue.pull_request is None:
-        raise RefusedError("the comment is on an issue, not on a pull request", answered=False)
+        raise RequestError("the comment is on an issue, not on a pull request", answered=False)
     user = comment.user or User("", "Bot")
     _refuse_bots(user, payload.sender)
     if payload.sender is not None and payload.sender.login != user.login:
-        raise RefusedError("somebody else than the author of the comment sent it", answered=False)
+        raise RequestError("somebody else than the author of the comment sent it", answered=False)
     if comment.author_association not in _MAY:
-        raise RefusedError("only owners, members and collaborators may ask", answered=False)
+        raise RequestError("only owners, members and collaborators may ask", answered=False)
     if issue.state != "open":
-        raise RefusedError("the pull request is closed")
+        raise RequestError("the pull request is closed")
     return read_words(body)
 
 
 def _refuse_bots(*users: User | None) -> None:
     if any(user is not None and (user.type != "User" or user.login.endswith("[bot]")) for user in users):
-        raise RefusedError("a bot asks", answered=False)
+        raise RequestError("a bot asks", answered=False)
 
 
 def _require_head(facts: PullFacts, words: Words, comment: Comment | None) -> None:
     """Refuse a head that who asked cannot have seen; a commit's own dates are its author's word, a push's are not."""
     if words.sha is not None:
         if words.sha != facts.head.sha:
-            raise RefusedError(f"the head is {facts.head.sha[:10]} by now, not {words.sha[:10]}: read the change again")
+            raise RequestError(f"the head is {facts.head.sha[:10]} by now, not {words.sha[:10]}: read the change again")
         return
     pushed, asked = when(facts.pushed), when(comment.created_at if comment is not None else None)
     if pushed is None or asked is None or pushed >= asked:
-        raise RefusedError(
+        raise RequestError(
             "the head's repository was pushed to after the comment: read the change, then write the request with its "
             f"commit, {facts.head.sha}"
         )

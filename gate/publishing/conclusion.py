@@ -87,7 +87,7 @@ def target_of(event: Event) -> Target:
     return Target(None, event.merge_head or event.sha, run, attempt)
 
 
-def stamp_of(event: Event, target: Target, job: str, use: str) -> Stamp:
+def stamp_for(event: Event, target: Target, job: str, use: str) -> Stamp:
     """Stamp what is published of a target: by whom, and how late it is."""
     return Stamp(
         run=target.run, attempt=target.attempt, by_run=event.run_id, by_attempt=event.run_attempt, job=job, use=use

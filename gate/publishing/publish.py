@@ -10,18 +10,16 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO
 from urllib.parse import unquote
-
-import msgspec
 
 from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape
 from gate.github.client import Forge, forge_of
-from gate.github.comment import LEFT, Marker, Posted, Relation, Stamp, publish_comment, stamp_on
+from gate.github.comment import LONGEST_DESCRIPTION, Marker, Stamp, State, publish_comment, set_status
 from gate.github.event import Event
 from gate.github.runner import append_summary, error_line, read_regular, warning_line
-from gate.github.transport import Problem, Task
+from gate.github.transport import Problem
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.report import failing
@@ -205,44 +203,6 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 
 
 # --- what the commit shows --------------------------------------------------------------------------------------------
-
-
-State = Literal["success", "failure", "error", "pending"]
-
-LONGEST_DESCRIPTION = 140
-
-
-class _Status(msgspec.Struct):
-    id: int
-    state: State
-    context: str = ""
-    target_url: str | None = None
-
-
-def set_status(
-    forge: Forge, sha: str, context: str, stamp: Stamp, state: State, description: str, address: str
-) -> Posted:
-    """Set the status of a commit in a context, unless a newer one or another job's is there.
-
-    Raises: Problem: it cannot be read or set.
-    """
-    task, path = Task(f"set the status of {sha[:12]}", "statuses: write"), f"/repos/{forge.repository}"
-    listed = forge.transport.listed(task, f"{path}/commits/{sha}/statuses", list[_Status], list)
-    present = [each for each in listed if each.context.casefold() == context.casefold()]
-    states: dict[Relation, list[Stamp]] = {"taken": [], "newer": [], "ours": []}
-    for each in present:
-        if (by := stamp_on(each.target_url or "")) is not None and by != stamp:
-            states[stamp.against(by, same_commit=True)].append(by)
-    for relation, did in LEFT.items():
-        if states[relation]:
-            return Posted(None, did, max(states[relation], key=lambda each: each.order))
-    # the newest is the one that people and rules see
-    newest = max(present, key=lambda each: each.id, default=None)
-    if newest is None or (stamp_on(newest.target_url or ""), newest.state) != (stamp, state):
-        body = {"state": state, "context": context, "description": description, "target_url": stamp.on(address)}
-        # twice the same is as good as once
-        forge.transport.send(task, "POST", f"{path}/statuses/{sha}", body, _Status, repeatable=True)
-    return Posted(None, "updated")
 
 
 def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:

@@ -37,7 +37,7 @@ from gate.model.case import CaseId, case_id, shown
 from gate.plots.picture import room
 from gate.plots.scales import Axis, change_ticks
 from gate.report import parts
-from gate.report.measurements import Material
+from gate.report.material import Material
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names

@@ -20,10 +20,10 @@ from gate.model import UserError
 from gate.report import Links
 
 if TYPE_CHECKING:
-    from gate.report.measurements import Subject
+    from gate.report.material import Shown
 
 
-def rendered(decided: Subject, form: str) -> str:
+def rendered(decided: Shown, form: str) -> str:
     """Render a report in one format of gate/report/formats; text without colour. In a workflow it links the run.
 
     Raises: UserError: csv without measurements.
@@ -66,7 +66,7 @@ def require_writable(options: OutputOptions) -> None:
             raise UserError(f"--{name} {target}: cannot be written there")
 
 
-def write_asked(decided: Subject, options: OutputOptions) -> None:
+def write_asked(decided: Shown, options: OutputOptions) -> None:
     """Write the files that were asked for. Raises: UserError: one cannot be written."""
     for name, target in options.files.items():
         if target != "-":
@@ -74,7 +74,7 @@ def write_asked(decided: Subject, options: OutputOptions) -> None:
 
 
 def show(
-    decided: Subject,
+    decided: Shown,
     options: OutputOptions,
     out: TextIO,
     *,
@@ -130,7 +130,7 @@ def filled(folder: Path) -> list[Path]:
     return [folder / name for name in (REPORT, "comment.md", "report.html")]
 
 
-def fill(folder: Path, decided: Subject) -> None:
+def fill(folder: Path, decided: Shown) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
     Raises: UserError: a file cannot be written.

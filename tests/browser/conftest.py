@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from gate.model import Case, Finding, Report, Sample, SideSummary
 from gate.report.formats import html
-from gate.report.measurements import Material
+from gate.report.material import Material
 from tests.browser import situations
 from tests.gate.report import examples
 from tests.support import browser as support

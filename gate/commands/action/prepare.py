@@ -21,7 +21,7 @@ from gate.github.runner import put, warning_line, write_outputs
 from gate.github.transport import Problem
 from gate.model import Execution, Failure, Same, UserError
 from gate.model.warnings import AnyWarning
-from gate.publishing.asked import NothingAskedError, RefusedError, read_request
+from gate.publishing.asked import NothingAskedError, RequestError, read_request
 from gate.publishing.conclusion import job_name
 from gate.publishing.notice import Notice, What
 from gate.publishing.publish import answer_marker, answering, asked_line, run_address
@@ -226,12 +226,12 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
                 found = Marker.parse(comment.text)
                 if found and found.id == marker.id and found.stamp.run != event.run_id and talk.is_mine(comment):
                     why = f"the same was asked before, and {comment.url} is its answer"
-                    raise RefusedError(why, answered=False)
+                    raise RequestError(why, answered=False)
             text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"
             publish_comment(forge, asked.pull.number, marker, text)
         except NothingAskedError as error:
             return msgspec.structs.replace(request, idle=str(error)), ""
-        except RefusedError as error:
+        except RequestError as error:
             if error.answered:
                 # answer who may ask
                 number = event.number or (event.pull.number if event.pull is not None else 0)

@@ -11,7 +11,7 @@ from gate.codes import Exit
 from gate.evidence.records import REPORT
 from gate.github.runner import error_line, is_regular, open_regular, warning_line, write_outputs
 from gate.model import Report
-from gate.publishing.conclusion import stamp_of, target_of
+from gate.publishing.conclusion import stamp_for, target_of
 from gate.publishing.notice import Notice
 from gate.publishing.outcome import GateEnd, could_not_run, read_outcome
 from gate.publishing.publish import Publication, publish
@@ -50,7 +50,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
         id=request.id, event=request.event, outcome=outcome, report=report,
         links=links, status=request.status, asked=request.asked,
         comment=request.comment,
-        stamp=stamp_of(request.event, outcome.target, request.job, request.use),
+        stamp=stamp_for(request.event, outcome.target, request.job, request.use),
     )  # fmt: skip
     if "failure" in uploads:
         why = (

@@ -21,7 +21,7 @@ from gate.model import Report, UserError
 from gate.model.profile import Profile
 from gate.planning.deciding import decide_inputs
 from gate.report.formats.text import functions
-from gate.report.measurements import Kept
+from gate.report.material import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.words import reports, verdict_line
 from gate.words.short_names import Names

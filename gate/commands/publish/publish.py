@@ -21,7 +21,7 @@ from gate.publishing.conclusion import (
     conclude_foreign,
     conclude_on,
     job_name,
-    stamp_of,
+    stamp_for,
     target_of,
 )
 from gate.publishing.notice import Notice, headline
@@ -69,7 +69,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         links=Links(run=links_of(os.environ).run, gate=gate_name(options.id), pull=outcome.target.pull is not None),
         comment=options.comment,
         status=options.status,
-        stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
+        stamp=stamp_for(event, outcome.target, job_name(event, os.environ), _USE),
     )
     _write_outputs({"exit-code": str(outcome.code), "verdict": outcome.verdict or ""})
     published = publish(publication, os.environ, out)

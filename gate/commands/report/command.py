@@ -46,7 +46,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
     from gate.planning.deciding import decide_inputs
     from gate.report import json
-    from gate.report.measurements import Kept, Subject
+    from gate.report.material import Kept, Shown
     from gate.report.outputs import fill, filled, refuse_inputs, require_writable, show, targets, whole, write_asked
     from gate.writing.phrases import unread
 
@@ -67,7 +67,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     if folder is not None:
         # its report.json is written again from itself
         refuse_inputs([Path(run) for run in runs if Path(run).name != REPORT], filled(folder))
-    decided: Subject
+    decided: Shown
     file = alone / REPORT if alone is not None and alone.is_dir() else alone
     if file is not None and file.suffix == ".json" and file.is_file():
         try:

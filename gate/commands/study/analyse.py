@@ -10,6 +10,7 @@ from gate import __version__
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.commands.study.analysis import Method, analyse
+from gate.commands.study.changes import settings_text
 from gate.commands.study.document import brief, document_of
 from gate.commands.study.observations import (
     Abridgement,
@@ -37,7 +38,6 @@ from gate.model.warnings import typed
 from gate.report import json
 from gate.report.outputs import make_folder, refuse_inputs, require_writable, targets, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
-from gate.words.effects import settings_text
 from gate.writing.phrases import listed
 from gate.writing.units import agree, plural
 

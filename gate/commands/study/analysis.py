@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from gate.commands.study.changes import percentile, settings_text
 from gate.commands.study.observations import Abridgement, Observed, Pattern, abridged, matching, on_scale, written
 from gate.commands.study.words import words_of
 from gate.model import UserError
@@ -33,7 +34,6 @@ from gate.stats.design.one_way import one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
-from gate.words.effects import percentile, settings_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gate.commands.study.changes import settings_text
 from gate.commands.study.experiment import Experiment
 from gate.commands.study.words import ERRORS
 from gate.config.fractions import LETTERS, Fraction, Word, fraction_of, model_order, roman
@@ -25,7 +26,6 @@ from gate.model.warnings import typed
 from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected
 from gate.stats.centers import needed_values
-from gate.words.effects import settings_text
 from gate.words.reports import commit
 from gate.writing.phrases import joined
 from gate.writing.units import agree, plural

@@ -8,10 +8,10 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from gate.commands.study import words as say
+from gate.commands.study.changes import named, percentile, settings_text
 from gate.commands.study.words import Amounts
 from gate.document.document import Cell, Column, Row, Table
 from gate.model.study import Effect, Lenth, LinearModel, OneWay, PercentRow, QuantileModel, Response, SampleSizes
-from gate.words.effects import named, percentile, settings_text
 from gate.writing.amounts import format_number, format_p
 from gate.writing.units import format_confidence, format_share
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gate.model import study
-from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response
-from gate.stats.special import stdtrit
-from gate.words.effects import (
+from gate.commands.study.changes import (
     EffectInterval,
     alias_sets,
     change_of,
@@ -22,6 +19,9 @@ from gate.words.effects import (
     size,
     unit_of,
 )
+from gate.model import study
+from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response
+from gate.stats.special import stdtrit
 from gate.writing.amounts import format_number
 from gate.writing.phrases import joined, listed
 from gate.writing.units import format_share, plural

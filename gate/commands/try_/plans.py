@@ -22,9 +22,9 @@ from gate.config.rules import (
     threshold_of,
 )
 from gate.config.types import Builds, Config, Plan
+from gate.decide.futility import POWER
 from gate.decide.starts import StartNeeds, afforded, fewest_of
 from gate.model.case import MEAN
-from gate.planning.document import POWER
 from gate.planning.plan import terms_of
 from gate.stats.planning import Components, Costs, Counts, PlannedCase
 from gate.stats.power import minimum_detectable_change

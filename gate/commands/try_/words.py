@@ -10,9 +10,9 @@ import msgspec
 from gate.commands.try_.result import Built, Fit, Plans, RoundCost, Trial, Tried
 from gate.config.rules import goes_by_starts, most_builds
 from gate.config.types import BuildTable, Config
+from gate.decide.futility import POWER
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Statement, Table
 from gate.model import SCHEMA, Failure
-from gate.planning.document import POWER
 from gate.report.json import plain, text_of
 from gate.words.failures import title
 from gate.words.reports import commit

@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import Protocol
 
 from gate.report import Links
-from gate.report.measurements import Subject
+from gate.report.material import Shown
 
 
 class Render(Protocol):
     """What a file of this folder calls `render`."""
 
-    def __call__(self, subject: Subject, links: Links, /) -> str:
+    def __call__(self, subject: Shown, links: Links, /) -> str:
         """Write a report as text; links: what it points to."""
         ...
 

@@ -11,7 +11,7 @@ from gate.model import SIDES, Execution, Metric, UserError
 from gate.model.case import canonical
 from gate.model.directions import told_or_known
 from gate.report import Links
-from gate.report.measurements import Subject, material_of
+from gate.report.material import Shown, material_of
 from gate.writing.plain import visible
 from gate.writing.units import to_base
 
@@ -22,7 +22,7 @@ _BREAKS = re.compile(r"[^\n\r\t]+")
 _QUOTED = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
-def render(subject: Subject, links: Links) -> str:  # noqa: ARG001  # of the Protocol
+def render(subject: Shown, links: Links) -> str:  # noqa: ARG001  # of the Protocol
     """Write the measurements. Raises: UserError: only a report is here."""
     executions = material_of(subject).executions
     if not executions and subject.report.findings:

@@ -28,7 +28,7 @@ from gate.document.document import (
 from gate.model import SIDES, Finding, Report
 from gate.report import Links, parts
 from gate.report.cards import NAME, cards, readings, shared_notes, ticks
-from gate.report.measurements import Material, Subject, material_of
+from gate.report.material import Material, Shown, material_of
 from gate.words import numbers, reports, sameness, verdict_line, views
 from gate.words.failures import grouped
 from gate.words.sameness import say_builds
@@ -44,7 +44,7 @@ _HOST = {
 }  # fmt: skip
 
 
-def render(subject: Subject, links: Links) -> str:  # noqa: ARG001  # of the Protocol
+def render(subject: Shown, links: Links) -> str:  # noqa: ARG001  # of the Protocol
     """Write the page with its pictures."""
     return written(subject.report, material_of(subject))
 

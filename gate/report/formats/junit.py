@@ -13,7 +13,7 @@ from gate.decide.next_steps import blocks
 from gate.model import UNBUILT, Finding, Identical, Report, outcomes
 from gate.model.report import failing
 from gate.report import Links
-from gate.report.measurements import Subject
+from gate.report.material import Shown
 from gate.words import failures, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -42,7 +42,7 @@ class _Case(msgspec.Struct, frozen=True):
     """The mean of head, where it is a time."""
 
 
-def render(subject: Subject, links: Links) -> str:  # noqa: ARG001  # of the Protocol
+def render(subject: Shown, links: Links) -> str:  # noqa: ARG001  # of the Protocol
     """Write a test case for each finding and failure."""
     return written(subject.report)
 

@@ -13,7 +13,7 @@ from gate.document.document import Code, Facts, Fold, Items, Result, Results, Se
 from gate.document.markdown import NAME, Md, brief, code, escape, fit, link, pieces, prose, row, short, size
 from gate.model import Finding, Report
 from gate.report import Links, parts
-from gate.report.measurements import Subject
+from gate.report.material import Shown
 from gate.words import failures, numbers, reports, views
 from gate.words import notes as notes_
 from gate.words.explanations import NAMED
@@ -42,7 +42,7 @@ _NO_BREAK = "\u00a0"
 _BAR = 21
 
 
-def render(subject: Subject, links: Links) -> str:
+def render(subject: Shown, links: Links) -> str:
     """Write the comment."""
     return comment(subject.report, links)
 

@@ -2,9 +2,9 @@
 
 from gate.report import Links
 from gate.report.formats import markdown
-from gate.report.measurements import Subject
+from gate.report.material import Shown
 
 
-def render(subject: Subject, links: Links) -> str:
+def render(subject: Shown, links: Links) -> str:
     """Write the summary."""
     return markdown.summary(subject.report, links)

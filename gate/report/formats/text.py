@@ -12,7 +12,7 @@ from gate.document.document import Document, Facts, Footnotes, Items, Part, Sect
 from gate.document.terminal import Screen
 from gate.model import Finding, Report
 from gate.report import Links, parts
-from gate.report.measurements import Subject
+from gate.report.material import Shown
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, sameness, verdict_line, views
@@ -41,7 +41,7 @@ _OVERALL, _MANY = 2, 5
 """Overall changes, and the cases of which one is worth a line."""
 
 
-def render(subject: Subject, links: Links) -> str:  # noqa: ARG001  # of the Protocol
+def render(subject: Shown, links: Links) -> str:  # noqa: ARG001  # of the Protocol
     """Write the text without colour, of no terminal's width."""
     return written(subject.report)
 

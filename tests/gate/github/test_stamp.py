@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from gate.github.comment import Stamp, any_job_of, job_of, stamp_on
+from gate.github.comment import Stamp, any_job_of, job_of, set_status, stamp_on
 from gate.github.transport import Problem, Task
-from gate.publishing.publish import set_status
 from tests.support.forge import FakeGitHub
 
 URL = "https://github.example/acme/widget/actions/runs/5"

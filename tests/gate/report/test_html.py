@@ -12,7 +12,7 @@ import pytest
 
 from gate.document.html import templates
 from gate.report.formats import html
-from gate.report.measurements import Material
+from gate.report.material import Material
 from gate.words import findings as finding_words
 from tests.gate.report import examples
 from tests.support.seeds import some

@@ -18,7 +18,7 @@ from gate.model import Failure, Report, UserError
 from gate.model.history import Controls
 from gate.report.formats import html, junit, markdown
 from gate.report.formats import text as terminal
-from gate.report.measurements import Material
+from gate.report.material import Material
 from gate.report.outputs import refuse_inputs, write
 from gate.words import verdict_line
 from gate.words.short_names import Names

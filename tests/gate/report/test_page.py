@@ -22,7 +22,7 @@ from gate.report.cards import command_of, levels_of, ticks
 from gate.report.formats import html, markdown
 from gate.report.formats import text as terminal
 from gate.report.formats.html import again_of, document
-from gate.report.measurements import Material
+from gate.report.material import Material
 from gate.report.parts import results
 from gate.words.short_names import Names
 from tests.gate.plots.drawn import sample as nested

@@ -20,7 +20,7 @@ from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report import json
 from gate.report.formats import html, markdown
 from gate.report.formats import text as terminal
-from gate.report.measurements import Material
+from gate.report.material import Material
 from gate.words import notes, reports, verdict_line
 from gate.words.reports import spent, turns
 from gate.words.sameness import say_builds, say_why

@@ -13,6 +13,7 @@ from itertools import zip_longest
 import msgspec
 import numpy as np
 
+from gate.commands.study.changes import alias_sets, named, named_short
 from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import WIDTH, AxisScale, in_unit, letters_in, said
 from gate.commands.study.words import Amounts
@@ -22,7 +23,6 @@ from gate.plots.panels import Panel, PlotStyle, tick_room
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.stats.special import ndtri
-from gate.words.effects import alias_sets, named, named_short
 from gate.words.reports import level_name
 from gate.writing.amounts import format_number
 from gate.writing.plain import clip

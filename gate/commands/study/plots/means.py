@@ -10,6 +10,7 @@ from itertools import permutations
 import msgspec
 import numpy as np
 
+from gate.commands.study.changes import alias_sets, named, named_short
 from gate.commands.study.plots import styles as m
 from gate.commands.study.plots.styles import (
     ROW,
@@ -28,7 +29,6 @@ from gate.plots import panels
 from gate.plots.panels import Panel, PlotStyle
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis
-from gate.words.effects import alias_sets, named, named_short
 from gate.writing.plain import clip
 from gate.writing.units import agree
 

@@ -11,12 +11,12 @@ from typing import Literal
 
 import numpy as np
 
+from gate.commands.study.changes import Unit, unit_of
 from gate.model.study import Factor, Response, Setting
 from gate.plots import panels
 from gate.plots.panels import Array, Panel, PlotStyle, Span
 from gate.plots.picture import LETTERS, Anchor, Picture, Sheet, room
 from gate.plots.scales import Axis, Measure, measure
-from gate.words.effects import Unit, unit_of
 from gate.writing.plain import clip, told_apart
 from gate.writing.units import DIMENSIONS, agree, plural
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.publishing.asked import SETTINGS, RefusedError, read_words
+from gate.publishing.asked import SETTINGS, RequestError, read_words
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project
 from tests.support.workflow_job import Ended, Job, changed, packed, pull_payload
@@ -250,7 +250,7 @@ def test_a_request_has_one_form() -> None:
     assert read_words(f"/perfgate explain {'a' * 40}").sha == "a" * 40
     for key in SETTINGS:
         assert read_words(f"/perfgate check --set {key}=5").sets == (f"{key}=5",)
-    with pytest.raises(RefusedError):
+    with pytest.raises(RequestError):
         read_words("/perfgate check " + "--benchmark a " * 21)
 
 

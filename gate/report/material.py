@@ -10,10 +10,12 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.config.rules import matches
 from gate.decide.policy import policy_of
-from gate.decide.report import Decided, decide_by
+from gate.decide.report import Decided
+from gate.evidence.gather import gather
 from gate.evidence.records import read_inputs
 from gate.evidence.runs import as_in_file, run_of
-from gate.model import Case, Execution, Report, UserError
+from gate.model import Case, Execution, Report, Run, UserError
+from gate.model.report import RunFacts
 
 
 class Material(msgspec.Struct, frozen=True, eq=False):
@@ -37,11 +39,11 @@ class Kept(msgspec.Struct, frozen=True):
     measurements: Path
 
 
-Subject = Decided | Kept
+Shown = Decided | Kept
 """What a format writes."""
 
 
-def material_of(shown: Subject) -> Material:
+def material_of(shown: Shown) -> Material:
     """Bring together the values, the files they came from, and how to decide them again.
 
     Beside a report that was kept there is nothing where the measurements are of another run, or cannot be read.
@@ -52,14 +54,14 @@ def material_of(shown: Subject) -> Material:
             return Material()
         try:
             inputs, options = read_inputs([str(shown.measurements)]), RulesOptions()
-            decided = decide_by(inputs, policy_of(run_of(inputs.records), options), options, lambda *_: None)
+            policy = policy_of(run_of(inputs.records), options)
+            evidence = gather(inputs.records, policy.config, [], policy.measured)
         except UserError:
             return Material()
-        if _identity(decided.report) != _identity(shown.report):
+        if _identity(evidence.run) != _identity(shown.report.run):
             return Material()
     else:
-        decided = shown
-    inputs, options, evidence = decided.inputs, decided.options, decided.evidence
+        inputs, options, evidence = shown.inputs, shown.options, shown.evidence
     apart = evidence.run is not None and evidence.run.apart
     named = [("--config", str(options.config) if options.config else None), ("--rules", options.rules)]
     words = [word for name, value in named if value for word in (name, value)]
@@ -77,6 +79,6 @@ def material_of(shown: Subject) -> Material:
     )
 
 
-def _identity(report: Report) -> tuple[str | None, ...]:
-    run = report.run
-    return (run.id, *(side.sha if side else None for side in (run.base, run.head)))
+def _identity(run: Run | RunFacts | None) -> tuple[str | None, ...]:
+    sides = (run.base, run.head) if run is not None else (None, None)
+    return (run.id if run is not None else None, *(side.sha if side else None for side in sides))

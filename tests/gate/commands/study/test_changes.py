@@ -4,8 +4,8 @@ import math
 
 import msgspec
 
+from gate.commands.study.changes import named, named_short, partial_aliases, signed, size, unit_of
 from gate.model.study import LinearModel, Response
-from gate.words.effects import named, named_short, partial_aliases, signed, size, unit_of
 from tests.gate.commands.study.plots import examples
 
 
