@@ -19,6 +19,7 @@ from gate.commands.init.found import (
     Proposed,
     Rank,
     Row,
+    as_printed,
     fixed_plan,
     placeholder,
     program,
@@ -44,6 +45,7 @@ _EACH_FILE = re.compile(
 )
 """A program that does nothing unless files are named."""
 _TIMED = re.compile(r"(?=.*\bSIGALRM\b).*\b(?:u?alarm|setitimer)\s*\(", re.DOTALL)
+_PRINTS_RATES = re.compile(r'"[^"\n]*%[^"\n]*[A-Za-z]/s(?:ec)?\b')
 LEFT_OUT = "left out: it wants arguments that are not known, or works for a fixed time"
 _LIBRARIES = {
     "google-benchmark": (
@@ -134,8 +136,10 @@ def arguments(tree: Tree, path: str, sources: list[str], ends: Callable[[], bool
     texts = [_COMMENT.sub(lambda match: match[1] or " ", text) for text in texts_of(tree, path, sources)]
     mains = [text for text in texts if re.search(r"\b\w?main\s*\(", text)]
     bench = BENCH.search(PurePosixPath(path).name)
-    if not mains or timed(tree, path, sources):
+    if not mains:
         return None
+    if timed(tree, path, sources):
+        return [] if any(map(_PRINTS_RATES.search, texts)) else None
     wants_file = any(_USAGE_OF_FILE.search(text) or _EACH_FILE.match(text) for text in mains)
     if wants_file and (bench or not any(map(_CHANGES_FILES.search, mains))):
         data = largest(tree)
@@ -151,6 +155,12 @@ def arguments(tree: Tree, path: str, sources: list[str], ends: Callable[[], bool
     if bench and own and any(map(_READS.search, mains)):
         return own
     return [] if not (reads or helps or asks) or (bench and not reads and ends()) else own
+
+
+def started(tree: Tree, path: str, sources: list[str], known: list[str] | None) -> Proposed:
+    """Return the benchmark that starts a program; of one that works for a fixed time the rates that it prints."""
+    measured = program(path, known)
+    return as_printed(measured) if known is not None and timed(tree, path, sources) else measured
 
 
 def timed(tree: Tree, path: str, sources: list[str]) -> bool:
@@ -218,7 +228,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         if known is None:
             rows.append(Row(path, LEFT_OUT))
         else:
-            measured = program(made, known)
+            measured = started(tree, made, [path], known)
             found = Found("c", path, [measured], build, _GUESS, artifacts=[made], products=[made], rows=rows)
     found = found or _compiled(tree, ask, _TESTS)
     return found or (Found("c", "no benchmark that compiles", [placeholder()], rows=rows) if rows else None)

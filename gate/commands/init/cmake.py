@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, suite, text_of
-from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, program, tests
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, started, suite, text_of
+from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, tests
 from gate.commands.init.mend import reason
 from gate.commands.init.tree import Tree
 
@@ -210,7 +210,7 @@ def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
     if not usable or (usable[0][0][0] and _tests(project, ask)):
         return None
     _, chosen, known = usable[0]
-    measured = program(chosen.path, known)
+    measured = started(tree, chosen.path, chosen.sources, known)
     rows += [Row(f"program {each.name}", "left out: one program is measured") for _, each, _ in usable[1:]]
     evidence = f"{_FILE}, program {chosen.name}"
     return Found("cmake", evidence, [measured], _build(project, [chosen]), _COMMENT, artifacts=[chosen.path], rows=rows)

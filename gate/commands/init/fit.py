@@ -15,12 +15,14 @@ from typing import Any
 from gate.commands.init.found import (
     MOST,
     MOST_EXECUTIONS,
+    PRINTED,
     VALUES,
     Amount,
     Found,
     Proposed,
     Rank,
     Row,
+    as_printed,
     fixed_plan,
     like,
     of_parts,
@@ -70,8 +72,6 @@ _WHOLE = 15.0
 """Seconds of a start of which five minutes hold the twelve that a regression and the proof take, with a third more."""
 _SOME = 10.0
 """Seconds of a start of chosen test cases: five minutes hold twelve rounds of both sides."""
-PRINTED = "printed"
-_COMMENT = ["The times that it prints. Once it has printed all that include names, a start is ended."]
 _AMOUNT = Amount(1, 1, budget=5)
 _TIMES = re.compile(
     r"performance|hrtime|console\.time|Date\.now|clock|perf_counter|monotonic|time\.time|timeit|pyperf|chrono|Instant|"
@@ -187,12 +187,6 @@ def _files(tree: Tree, words: list[str]) -> Iterator[str]:
                 yield each
                 beside = re.findall(r"^from \.(\w+) import", tree.text(each), re.MULTILINE)
                 yield from (str(PurePosixPath(each).with_name(f"{name}.py")) for name in beside)
-
-
-def as_printed(measured: Proposed) -> Proposed:
-    """Return what reads the times that a program prints."""
-    command = like(measured.command, as_text(measured.command).removesuffix(" >{output}"))
-    return replace(measured, command=command, instrument="values", form=PRINTED, comment=_COMMENT, metrics=[])
 
 
 def _by_printed_times(found: Found, tree: Tree) -> Found | None:

@@ -28,6 +28,8 @@ COMPILED = 0.02
 _OF_TIME = 0.1
 """The share of an execution that its start may take (docs/turns.md)."""
 BENCH = re.compile(r"bench|perf|speed", re.IGNORECASE)
+PRINTED = "printed"
+_COMMENT = ["The times that it prints. Once it has printed all that include names, a start is ended."]
 _LENGTH = 0.01
 """Seconds of a value: what disturbs lasts longer, so that many short ones by turns tell more than a few long ones."""
 
@@ -161,6 +163,8 @@ class Found:
         """How much is measured in each build."""
         if self.amount is not None:
             return self.amount
+        if any(each.form == PRINTED for each in self.benchmarks):
+            return Amount(1, 1, budget=5)
         # a fresh checkout costs little, and builds narrow the interval most
         return Amount(5, 10, 1) if self.build else Amount(2, 5, 1)
 
@@ -256,3 +260,9 @@ def kept(every: list[str], what: str) -> tuple[list[str], list[Row]]:
     rest = every[MOST:]
     named = ", ".join(rest[:3]) + (", ..." if len(rest) > 3 else "")
     return every[:MOST], [Row(f"{len(rest)} more {what}", f"left out ({named}): add what matters")] if rest else []
+
+
+def as_printed(measured: Proposed) -> Proposed:
+    """Return what reads the times that a program prints."""
+    command = like(measured.command, as_text(measured.command).removesuffix(" >{output}"))
+    return replace(measured, command=command, instrument="values", form=PRINTED, comment=_COMMENT, metrics=[])

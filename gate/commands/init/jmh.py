@@ -26,6 +26,8 @@ _GENERATES = "jmh-generator-annprocess"
 _CASE = re.compile(
     r"(?:^[ \t]*|[;{}]\s*)@Benchmark\b(?:\s*@[\w.]+(?:\([^)]*\))?)*\s+(?:[\w<>\[\],.?]+\s+)*?(\w+)\s*\(", re.MULTILINE
 )
+_IMPORTED = re.compile(r"^\s*import\s+(?:static\s+)?([\w.]+)", re.MULTILINE)
+_COMMON = ("java.", "javax.", "jdk.", "sun.", "kotlin.", "scala.", "org.openjdk.", "org.junit.", "org.slf4j.")
 _ASIDE = {"resources", "archetype-resources", "testdata", "node_modules"}
 _MAIN_OF = re.compile(r"\bpublic\s+static\s+void\s+main\s*\(")
 _MAIN = "org.openjdk.jmh.Main"
@@ -57,6 +59,8 @@ class _Module(NamedTuple):
     """Of its file; what Maven makes of it, where the file itself does not name JMH."""
     cases: list[tuple[str, str]]
     """The class and the method of each benchmark."""
+    others: set[str]
+    """Classes whose benchmarks are of other packages."""
 
 
 def look(tree: Tree, ask: Asked) -> Found | None:
@@ -146,7 +150,9 @@ def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
         sources = [p for p in inner if not _ASIDE & {*PurePosixPath(p).parts}]
         cases = [(PurePosixPath(p).stem, method) for p in sources for method in _CASE.findall(tree.text(p))]
         if cases and _PATH.fullmatch(folder or "."):
-            usable.append(_Module(folder, path, text, cases))
+            own = {PurePosixPath(p).stem for p in sources if not _of_others(tree, p)}
+            others = {name for name, _ in cases} - own
+            usable.append(_Module(folder, path, text, cases, others if own & {name for name, _ in cases} else set()))
     folders = [each.directory for each in usable]
     leaves = [
         each
@@ -154,6 +160,24 @@ def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
         if not any(o != each.directory and f"{o}/".startswith(f"{each.directory}/".lstrip("/")) for o in folders)
     ]
     return sorted(leaves, key=lambda module: -len(module.cases))
+
+
+def _of_others(tree: Tree, path: str) -> bool:
+    """Return whether a source imports what the project does not hold, and names nothing that it does."""
+    every = tree.ending(".java", ".kt", ".scala", ".groovy")
+    packages = {folder_of(each).partition("src/main/")[2].partition("/")[2].replace("/", ".") for each in every} - {""}
+    text = tree.text(path)
+    imported = _IMPORTED.findall(text)
+    own = re.search(r"^\s*package\s+([\w.]+)", text, re.MULTILINE)
+    named = [PurePosixPath(each).stem for each in every if folder_of(each) == folder_of(path) and each != path]
+    if (
+        not packages
+        or (own and own[1] in packages)
+        or any(re.search(rf"\b{re.escape(name)}\b", text) for name in named)
+    ):
+        return False
+    foreign = [name for name in imported if not name.startswith(_COMMON)]
+    return bool(foreign) and not any(f"{name}.".startswith(f"{each}.") for name in foreign for each in packages)
 
 
 def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
@@ -279,16 +303,19 @@ def _found(
     if listed is None and able:
         ask.refused("what JMH would list")
     told = re.findall(r"^(?:[\w$]+\.)*([\w$]+)\.(\w+)$", (listed or "").partition("PERFGATE")[2], re.MULTILINE)
-    cases, pattern = told or module.cases, []
+    every, pattern = told or module.cases, []
+    cases = [each for each in every if each[0] not in module.others]
+    if len(cases) < len(every):
+        rows.append(Row(", ".join(sorted(module.others)), "left out: of other packages"))
     count = len(cases)
-    if count > _CASES:
+    if count > _CASES or count < len(every):
         # the first of each class, then the second of each, as many as a budget has room for
         owners = [owner for owner, _ in cases]
         ranked = sorted(range(count), key=lambda at: owners[:at].count(owners[at]))[:_CASES]
         chosen = [".".join(cases[at]) for at in ranked]
         pattern, count = [f"\\.({'|'.join(chosen)})$"], len(chosen)
         left = f"left out: the pattern at the end of the command chooses {len(chosen)}"
-        rows.append(Row(f"{len(cases) - count} more JMH methods", left))
+        rows += [Row(f"{len(cases) - count} more JMH methods", left)] if count < len(cases) else []
     plan, length = suite_plan(count, 2.0 * count)
     options = ["-wi", "1", "-w", "1s", "-r", f"{1000 * max(length, 0.1):.0f}ms", *pattern]
     words = f"{command} {shlex.join(options)}" if '"' in command else [*command.split(), *options]

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked, has
-from gate.commands.init.c_sources import LEFT_OUT, OTHERS, SOURCES, arguments, timed
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, SOURCES, arguments, started, timed
 from gate.commands.init.found import BENCH, Found, Proposed, Rank, Row, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
@@ -123,7 +123,7 @@ def _of_programs(
     chosen = programs[0] if programs else None
     if chosen and not (test and ("test" in chosen.path or known[chosen.path] is None)):
         rows += [Row(each.path, "left out: one program is measured") for each in programs[1:]]
-        measured = program(chosen.path, known[chosen.path])
+        measured = started(tree, chosen.path, chosen.sources, known[chosen.path])
         return replace(_of_one(path, make, goal, chosen, made, targets, measured), rows=rows)
     if test is None:
         return _found(path, "without a program", placeholder(), _build(make, goal, made), made, rows)

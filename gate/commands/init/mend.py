@@ -6,13 +6,13 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.fit import LONGEST, as_printed, judged
-from gate.commands.init.found import Amount, Found, Proposed, Row, like, within
+from gate.commands.init.fit import LONGEST, judged
+from gate.commands.init.found import Amount, Found, Proposed, Row, as_printed, like, within
 from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of
 from gate.commands.init.requirements import groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
@@ -71,7 +71,7 @@ def mended(found: Found, tree: Tree, failed: Mapping[str, str]) -> tuple[Found, 
     """Return what is written instead, and what was changed, in words; None where the failures name no cure."""
     given = found.without(failed)
     for name, text in failed.items():
-        told = _Told(tree, name, text)
+        told = _Told(tree, name, text, failed)
         # beside what gave values the slow are left out
         for cure in _CURES if given.benchmarks else (_longer, *_CURES):
             after = cure(found, told)
@@ -94,6 +94,8 @@ class _Told(NamedTuple):
     tree: Tree
     name: str
     text: str
+    failed: Collection[str]
+    """All that did."""
 
 
 _Cure = tuple[Found, str] | None
@@ -287,7 +289,8 @@ def _unbuilt(found: Found, told: _Told) -> _Cure:
 def _as_printed(found: Found, told: _Told) -> _Cure:
     """Read any times that a script prints where its library printed none: beside others it need not use that."""
     own = [each.name == told.name and each.form == "benchmark_js" for each in found.benchmarks]
-    if not any(own):
+    prints = any(each.form == "benchmark_js" and each.name not in told.failed for each in found.benchmarks)
+    if prints or not any(own):
         return None
     benchmarks = [as_printed(each) if its else each for each, its in zip(found.benchmarks, own, strict=True)]
     return replace(found, benchmarks=benchmarks, amount=Amount(1, 1), environment={}), "by the times that it prints"

@@ -377,29 +377,34 @@ def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
         # in a folder of benchmarks a file need not be called one, where none is
         of_folder = every if folder in _FOLDERS else []
         able, others = (
-            [path for path in dict.fromkeys(paths) if path in tree.names and _library("", [tree.text(path)], known)]
+            [path for path in dict.fromkeys(paths) if path in tree.names and _library("", _texts(tree, path), known)]
             for paths in (called, of_folder)
         )
-        for path in able or [path for path in others if _starts_itself(tree, path, root)]:
+        # what is loaded by another one is run with it
+        parts = {part for path in able or others for part in _loaded(tree, path)}
+        whole = [path for path in able if path not in parts]
+        for path in whole or [path for path in others if path not in parts and _loads_project(tree, path, root)]:
             named = folder if folder in _FOLDERS else PurePosixPath(tree.directory.resolve().name).stem
             name = named or PurePosixPath(path).stem
             file = PurePosixPath(path).name if own else path
             yield _Script(folder if own else "", name, f"node {file}", package, path)
 
 
-def _starts_itself(tree: Tree, path: str, root: dict[str, Any]) -> bool:
-    """Return whether a file in a folder of benchmarks is no part of another one there, and loads the project."""
+def _loaded(tree: Tree, path: str) -> list[str]:
+    """Return the files of its own folder that a file loads, such as one that has the library run what others name."""
+    names = re.findall(_IMPORT.format(r"""(\.[^"'\n]+)"""), tree.text(path))
+    found = (_resolved(tree, folder_of(path), name) for name in names)
+    return [each for each in found if each is not None and each != path and folder_of(each) == folder_of(path)]
 
-    def loads(file: str) -> list[str]:
-        return re.findall(_IMPORT.format(r"""([^"'\n]+)"""), tree.text(file))
 
-    folder = folder_of(path)
-    beside = (each for each in tree.ending(*_JAVASCRIPT, under=folder) if each != path)
-    part = any(
-        _resolved(tree, folder_of(file), name) == path for file in beside for name in loads(file) if name[0] == "."
-    )
+def _texts(tree: Tree, path: str) -> list[str]:
+    return [tree.text(each) for each in (path, *_loaded(tree, path))]
+
+
+def _loads_project(tree: Tree, path: str, root: dict[str, Any]) -> bool:
     own = f"{root.get('name')}/"
-    return not part and any(name.startswith("..") or f"{name}/".startswith(own) for name in loads(path))
+    named = re.findall(_IMPORT.format(r"""([^"'\n]+)"""), tree.text(path))
+    return any(name.startswith("..") or f"{name}/".startswith(own) for name in named)
 
 
 def _has_workspaces(tree: Tree, root: dict[str, Any]) -> bool:
@@ -417,7 +422,7 @@ def _files(tree: Tree, script: _Script) -> list[str]:
     sources = tree.ending(*_JAVASCRIPT, ".ts", ".mts")
     vitest = re.search(r"\bvitest\b.*\bbench\b", script.text)
     if script.file is not None and not vitest:
-        return [path for path in sources if path == script.file]
+        return [path for path in (script.file, *_loaded(tree, script.file)) if path in sources]
     words = [str(PurePosixPath(script.directory, word.strip("\"'"))) for word in script.text.split()]
     folders = tuple(f"{lead}{name}/" for name in _FOLDERS)
     return [

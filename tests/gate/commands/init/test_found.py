@@ -346,6 +346,15 @@ MAKE = {
         "'make', '--silent', 'test'",
         rows=("app",),
     ),
+    # unless it prints how much it did
+    "bench-rates": Case(
+        {
+            "Makefile": "bench: app\n\t./app\napp: main.c\n\t$(CC) -o $@ $<\ntest: app\n\t./app\n",
+            "main.c": MAIN + '#include <signal.h>\nvoid f(void) { signal(SIGALRM, SIG_IGN); alarm(8); printf("a: %f MB/s\\n", r); }\n',
+        },
+        "['./app']",
+        "rm -f app && make app",
+    ),
     # a target that only builds a program: its time would be that of make
     "links-bench": Case(
         {
@@ -574,6 +583,16 @@ JAVASCRIPT = {
         },
         "cd bench && node x.js", "cd bench && npm install",
     ),
+    # what has the library run what others name is no benchmark itself
+    "helper": Case(
+        {
+            "package.json": package(devDependencies={"benchmark": "2"}),
+            "bench/bench-run.js": "import B from 'benchmark'\nexport default c => new B.Suite().on('cycle', f)",
+            "bench/bench-a.js": "import run from './bench-run.js'", "bench/bench-b.js": "import run from './bench-run.js'",
+        },
+        "node bench/bench-a.js >{output}\nnode bench/bench-b.js >{output}",
+    ),
+    "loads": Case({"package.json": package(devDependencies={"benchmark": "2"}), "bench/index.js": "module.exports = require('./a')", "bench/a.js": "require('benchmark')"}, "['node', 'bench/index.js']"),
     "benchmarked": Case({"package.json": package(devDependencies={"benchmarked": "2"}), "benchmark/index.js": "require('benchmarked')"}, "['node', 'benchmark/index.js']"),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "['node', 'bench.js']"),
     "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "['node', 'test/benchmark.js']"),
@@ -644,6 +663,14 @@ JVM = {
     "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
     # of one class more than its first
     "single": Case({"pom.xml": SHADED, "A.java": "class A {" + "".join(f"@Benchmark public int m{n}() {{}}\n" for n in range(9)) + "}"}, r"\\.(A.m0|A.m1|A.m2|A.m3|A.m4|A.m5|A.m6|A.m7)$", rows=("1 more JMH methods",)),
+    # what is compared with the project is no benchmark of it
+    "others": Case(
+        {
+            "pom.xml": SHADED, "src/main/java/a/b/Box.java": "package a.b;\nclass Box {}",
+            "src/test/java/a/b/bench/Ours.java": f"package a.b.bench;\nimport a.b.Box;\nimport org.x.Y;\n{JAVA}", "src/test/java/a/b/bench/Theirs.java": f"package a.b.bench;\nimport org.x.Box;\n{JAVA}",
+        },
+        r"\\.(Ours.one|Ours.two)$", rows=("Theirs",),
+    ),
     "unseen": Case({"pom.xml": SHADED}, None),
     # a program that times itself, or is timed as a whole; the module that holds it with what that is made of
     "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, 'jmh.classpath)" a.ABench', kind="java"),

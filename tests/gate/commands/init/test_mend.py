@@ -138,6 +138,10 @@ def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) ->
     now, _ = cured(tmp_path, two, trial("panic: no database"))
     assert ([each.name for each in now.benchmarks], now.build) == (["b"], "go test -c ./b")
     assert now.rows[0].became == "left out: exit 1" or "panic" in now.rows[0].became
+    # where the library of others prints what is read, it is the file that fails
+    files = [Proposed(name, f"node {name}.js >{{output}}", [], "values", "benchmark_js") for name in "ab"]
+    now, _ = cured(tmp_path, Found("npm", "here", files), trial("TypeError: x is not a function"))
+    assert [(each.name, each.form) for each in now.benchmarks] == [("b", "benchmark_js")]
 
 
 def test_where_a_script_fails_another_one_is_measured(tmp_path: Path) -> None:
