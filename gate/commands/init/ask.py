@@ -9,14 +9,16 @@ import shlex
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 from gate.commands.init.tree import Tree
 from gate.removal import remove_tree
 from gate.run.refusal import RefusedError, refuse_unsafe
+from gate.writing.plain import clip
 from harness.build.cache import directory_of
 from harness.process.execute import Command, ProcessExecutor, clean_environment
 from harness.sandbox.home import named
@@ -25,6 +27,9 @@ from harness.source.git import checkout_of
 
 SECONDS = 30.0
 """For each question, where the host is free; up to three times as much where others use it."""
+PATIENCE = 3.0
+"""Seconds without a word."""
+_SHOWN = 60
 _LARGEST = 2_000_000_000
 _TOLD = 240
 
@@ -37,12 +42,15 @@ def has(tool: str) -> bool:
 class Asked:
     """The tools of a project. notes: what could not be asked, in words."""
 
-    def __init__(self, tree: Tree, work: Path, sandbox: Sandbox, processes: ProcessExecutor) -> None:
-        """Copy nothing before something is asked."""
+    def __init__(
+        self, tree: Tree, work: Path, sandbox: Sandbox, processes: ProcessExecutor, tell: Callable[[str], object]
+    ) -> None:
+        """Copy nothing before something is asked; tell: says in a line what takes long."""
         self._tree = tree
         self._work = work
         self._sandbox = sandbox
         self._processes = processes
+        self._tell = tell
         self.copy = work / "project"
         self.notes: list[str] = []
         self.failed = ""
@@ -76,9 +84,15 @@ class Asked:
         confined = self._sandbox.confined("head", self.copy, building=True)
         busy = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
         limit = SECONDS * min(max(busy, 1.0), 3.0)
-        outcome = self._processes.run(
-            Command(words, self.copy / folder, given, limit, stdout=output, confined=confined)
-        )
+        late = Timer(PATIENCE, self._tell, [f"asking {clip(shlex.join(words), _SHOWN)}, {limit:.0f} s at most"])
+        late.daemon = True
+        late.start()
+        try:
+            outcome = self._processes.run(
+                Command(words, self.copy / folder, given, limit, stdout=output, confined=confined)
+            )
+        finally:
+            late.cancel()
         self.late = outcome.timed_out
         answer = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
         output.unlink(missing_ok=True)
@@ -160,15 +174,15 @@ class Asked:
 
 
 @contextmanager
-def asked(tree: Tree) -> Iterator[Asked]:
-    """Give what asks a project's tools; in the end nothing of it is left."""
+def asked(tree: Tree, tell: Callable[[str], object] = str) -> Iterator[Asked]:
+    """Give what asks a project's tools; in the end nothing of it is left. tell: says in a line what takes long."""
     work = Path(tempfile.mkdtemp(prefix="perfgate-init-")).resolve()
     try:
         with closing(ProcessExecutor(work / "running", (work,))) as processes, ExitStack() as stack:
             sandbox: Sandbox = Sandbox()
             if examined("auto").on:
                 sandbox = stack.enter_context(closing(Landlocked(_ground(tree, work))))
-            yield Asked(tree, work, sandbox, processes)
+            yield Asked(tree, work, sandbox, processes, tell)
     finally:
         remove_tree(work)
 

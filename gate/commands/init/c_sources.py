@@ -216,8 +216,8 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         made = PurePosixPath(path).stem
         if any(each == made or each.startswith(f"{made}/") for each in tree.files):
             made = f"{made}.out"
-        if found is not None:
-            rows.append(Row(path, "left out: one program is measured"))
+        if found is not None or ask.late:
+            rows.append(Row(path, "left out: one program is measured" if found else "left out: compiling takes long"))
             continue
         builds = (each for each in _builds(tree, path, made, sources) if ask.run("sh", "-c", each) is not None)
         build = next(builds, None)

@@ -19,7 +19,7 @@ from gate.checkout import top_of
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init import c_sources, cargo, cmake, go, jmh, make, npm, python, scripts
-from gate.commands.init.ask import Asked, asked
+from gate.commands.init.ask import PATIENCE, Asked, asked
 from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.command import Options
 from gate.commands.init.fit import BUILD_LIMIT, Shorter, by_cpu_time, fitted, representatives
@@ -32,14 +32,13 @@ from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.document.html import render_template
 from gate.model import UserError
+from gate.run.interruption import orderly
 from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.home import defaults, named
 from harness.source.git import checkout_of, git_of
 
 FILE = "perfgate.toml"
-PATIENCE = 3.0
-"""Seconds without a word."""
 _ATTEMPTS, _CHOICES = 3, 3
 _ROWS = 10
 """Of the table of what was seen."""
@@ -70,9 +69,9 @@ class _Init:
         try:
             self._refuse()
             former = read_former(options.former) if options.former is not None else None
-            with self._looking():
+            with self._looking(), orderly():
                 tree = read_tree(self._place)
-                with asked(tree) as ask:
+                with asked(tree, self._tell) as ask:
                     found = choose(tree, ask, options.kind or (former.kind if former else None))
             if former is not None:
                 found = same(found, former)
@@ -98,8 +97,7 @@ class _Init:
         def say() -> None:
             if top_of(self._place) is None:
                 told = "is in no git repository: looking at all files below it; `--project DIR` names another folder"
-                self._err.write(f"perfgate: {visible(str(self._place))} {told}\n")
-                self._err.flush()
+                self._tell(f"{self._place} {told}")
 
         timer = Timer(PATIENCE, say)
         timer.daemon = True
@@ -108,6 +106,10 @@ class _Init:
             yield
         finally:
             timer.cancel()
+
+    def _tell(self, text: str) -> None:
+        self._err.write(f"perfgate: {visible(text)}\n")
+        self._err.flush()
 
     def _say(self, *lines: str) -> None:
         # a hostile file name must not reach the terminal as it is
@@ -369,14 +371,17 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         return replace(wanted, notes=[*wanted.notes, *ask.notes])
     found: list[Found] = []
     for name, (look, _) in _LOOKS.items():
-        built = any(each.kind in _COMPILED and each.measures_something for each in found)
+        compiles = [each for each in found if each.kind in _COMPILED and each.measures_something]
+        # tests give way to what another tool has of benchmarks
+        built, tests = bool(compiles), all(each.rank == Rank.TESTS for each in compiles)
         # make is asked where nothing else builds programs: it may have to build them to tell; and what the project
         # builds itself is known better than what is guessed, also where it cannot be started
         seen = any(each.rank <= Rank.BENCHMARK or LEFT_OUT in {row.became for row in each.rows} for each in found)
-        needless = {"autotools": built, "make": built, "c": seen}
+        needless = {"autotools": built, "make": built and not tests, "c": seen}
         if needless.get(name):
             continue
-        if (each := look(tree, ask)) is not None:
+        each = look(tree, ask)
+        if each is not None and not (name == "make" and built and each.rank > Rank.BENCHMARK):
             found.append(each)
     modules = re.findall(r"^\s*path\s*=\s*(\S+)", tree.text(".gitmodules"), re.MULTILINE)
     if absent := [path for path in modules if not any((tree.directory / path).glob("*"))]:
@@ -384,8 +389,16 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
     compiled = any(each.kind in _COMPILED for each in found)
     # beside what a compiler makes, a script of Python is a tool rather than the project
     tools = [each for each in found if each.kind == "python" and compiled and not _OF_PYTHON & tree.names]
+    # and beside a package of Python, tests of Rust are those of a part of it
+    parts = [each for each in found if each.kind == "cargo" and {"pyproject.toml", "setup.py"} & tree.names]
     ordered = sorted(
-        found, key=lambda each: (each in tools, each.rank, each.build is None and each.rank == Rank.PLACEHOLDER)
+        found,
+        key=lambda each: (
+            each in tools,
+            each.rank,
+            each in parts,
+            each.build is None and each.rank == Rank.PLACEHOLDER,
+        ),
     )
     first, *others = ordered
     commands = " ".join(str(each.command) for each in first.benchmarks)

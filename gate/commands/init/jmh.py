@@ -186,9 +186,11 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
     where, own, before = "", shlex.quote(folder), ""
     if folder:
         # with what it is made of, where the pom.xml at the top knows the module
-        profiles = [match for match in _PROFILE.finditer(top) if folder in _MODULE.findall(match[0])]
-        always = _MODULE.findall(_PROFILE.sub("", top))
-        if any(folder == module or folder.startswith(f"{module}/") for module in always):
+        def holds(text: str) -> bool:
+            return any(f"{folder}/".startswith(f"{module.rstrip('/')}/") for module in _MODULE.findall(text))
+
+        profiles = [match for match in _PROFILE.finditer(top) if holds(match[0])]
+        if holds(_PROFILE.sub("", top)):
             where = f" --projects {own} --also-make"
         elif profiles:
             where = f" --activate-profiles {profiles[0][1]} --projects {own} --also-make"
@@ -311,7 +313,9 @@ def _found(
     if count > _CASES or count < len(every):
         # the first of each class, then the second of each, as many as a budget has room for
         owners = [owner for owner, _ in cases]
-        ranked = sorted(range(count), key=lambda at: owners[:at].count(owners[at]))[:_CASES]
+        # what is compared with comes last
+        beside = [bool(re.match("baseline", method, re.IGNORECASE)) for _, method in cases]
+        ranked = sorted(range(count), key=lambda at: (beside[at], owners[:at].count(owners[at])))[:_CASES]
         chosen = [".".join(cases[at]) for at in ranked]
         pattern, count = [f"\\.({'|'.join(chosen)})$"], len(chosen)
         left = f"left out: the pattern at the end of the command chooses {len(chosen)}"

@@ -114,7 +114,7 @@ def _of_programs(
     tree: Tree, ask: Asked, path: str, make: str, goal: str | None, made: list[_Linked], targets: list[str]
 ) -> Found:
     """Take the first program, but none that wants arguments or is a test where there is a target for tests."""
-    test = next((each for each in _TEST if each in targets), None)
+    test = next((e for e in _TEST if e in targets and not _absent(tree, ask, path, e, [*made, *targets])), None)
     rows = [Row(each.path, "left out: a fuzz target has no end") for each in made if "fuzz" in each.path]
     programs = [each for each in made if not each.shared and "fuzz" not in each.path]
     builds = {each.path: _build_of(path, make, goal, each, made, targets) for each in programs}
@@ -131,6 +131,17 @@ def _of_programs(
     rows += [Row(each, LEFT_OUT) for each in wanting]
     measured = tests(test, [*shlex.split(make), "--silent", test])
     return _found(path, f"target {test}", measured, _build(make, goal, made) if made else None, made, rows)
+
+
+def _absent(tree: Tree, ask: Asked, path: str, goal: str, made: list[_Linked | str]) -> bool:
+    """Return whether a goal starts a file of the project that is neither there nor made."""
+    folder = posixpath.dirname(path)
+    said = _asked(tree, ask, path, goal, again=True)[0]
+    known = {each if isinstance(each, str) else each.path for each in [*made, *_linked(ask, said, folder)]}
+    starts = (
+        posixpath.normpath(posixpath.join(folder, each)) for each in re.findall(r"^\./([\w./-]+)", said, re.MULTILINE)
+    )
+    return any(each not in known and each not in tree.names for each in starts)
 
 
 def _of_one(

@@ -150,7 +150,13 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
     installs += [f"({each})" for each in inner]
     inside = tree.json(posixpath.normpath(posixpath.join(folder, "package.json")))
+    # a folder of benchmarks may have packages of its own, which are installed with the project's workspaces, or there
+    nearest = {_package_of(tree, path) for path in _files(tree, script)} - {"", script.directory, folder}
+    with_own = [each for each in sorted(nearest) if _dependencies(tree.json(f"{each}/package.json"))]
+    if not _has_workspaces(tree, root):
+        installs += [f"(cd {shlex.quote(each)} && {_manager(tree, {}, each)[1]})" for each in with_own]
     needed = _dependencies(root) | _dependencies(script.package) | _dependencies(inside)
+    needed = needed.union(*(_dependencies(tree.json(f"{each}/package.json")) for each in with_own))
     how = (run.split(), execute, needed)
     tool, first, amount, notes = _measured(tree, script, *how)
     # what one library measures in several files is measured together, whether package.json has a script for each
@@ -187,6 +193,12 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and first.command else {},
         notes=notes, rows=rows, amount=amount, name=str(root.get("name", "")).rpartition("/")[2], others=others,
     )  # fmt: skip
+
+
+def _package_of(tree: Tree, path: str) -> str:
+    """Return the folder of the package.json that a file's packages are looked up by; "" for the project's own."""
+    above = (str(each) for each in PurePosixPath(path).parents)
+    return next((each for each in above if f"{each}/package.json" in tree.names), "")
 
 
 def _lacking(script: _Script) -> str:

@@ -212,6 +212,14 @@ CMAKE = {
         rows=("option X_BENCHMARKS",),
     ),
     "fuzz": Case(listed(APP + "add_executable(app_fuzz main.c)\n"), "['./build/app']", rows=("program app_fuzz",)),
+    # tests give way to what make has of benchmarks
+    "tests beside": Case(
+        listed("enable_testing()\n" + APP + "add_test(NAME t COMMAND app)\n", WANTING)
+        | {"bench/Makefile": "bench: bench.c\n\t$(CC) -o $@ $<\n", "bench/bench.c": MAIN},
+        "['./bench/bench']",
+        "make -C bench bench",
+        kind="make",
+    ),
     "tests": Case(listed("enable_testing()\n" + APP + "add_test(NAME t COMMAND app)\n", WANTING), "cd build && ctest"),
     # what is needed for tests alone may not be there
     "tests-fail": Case(
@@ -346,6 +354,10 @@ MAKE = {
         "'make', '--silent', 'test'",
         rows=("app",),
     ),
+    # a file that is neither there nor made
+    "absent-test": Case(
+        {"Makefile": "app: main.c\n\t$(CC) -o $@ $<\ntest:\n\t./run_tests\n", "main.c": "int main(int argc, char **argv) { return *argv[1]; }\n"}, None
+    ),
     # unless it prints how much it did
     "bench-rates": Case(
         {
@@ -429,6 +441,11 @@ MAKE = {
 DECLARED = '[project]\nname = "pkg"\ndependencies = []\n[dependency-groups]\ndev = ["pytest-benchmark"]\n'
 USES = "def test_work(benchmark):\n    benchmark(sum, [1])\n"
 PYTHON = {
+    # tests of Rust are those of a part of it
+    "of Rust": Case(
+        {"pyproject.toml": "", "src/pkg/__init__.py": "", "tests/test_a.py": "import pytest\n", "Cargo.toml": '[workspace]\nmembers = ["b"]\n', "b/Cargo.toml": CRATE, "b/src/lib.rs": "#[test] fn t() {}\n"},
+        "'pytest', '-q'",
+    ),
     "in-bench": Case({"setup.py": "", "bench/connection.py": "for _ in (): pass\n", "bench/lib.py": "A = 1\n", "tests/test_a.py": "import pytest"}, "'bench/connection.py']"),
     "pytest": Case(
         {"pyproject.toml": DECLARED, "tests/test_b.py": USES, "src/pkg/__init__.py": ""},
@@ -583,6 +600,14 @@ JAVASCRIPT = {
         },
         "cd bench && node x.js", "cd bench && npm install",
     ),
+    # packages of its own, where no script installs them
+    "own packages": Case(
+        {
+            "package.json": package(scripts={"bench": "find bench/run -exec node {} +"}), "bench/package.json": package(devDependencies={"benchmark": "2"}),
+            "bench/run/a.js": "require('benchmark').Suite().on('cycle', f)",
+        },
+        "npm run --silent bench >{output}", "(cd bench && npm install",
+    ),
     # what has the library run what others name is no benchmark itself
     "helper": Case(
         {
@@ -661,6 +686,10 @@ JVM = {
     "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar", "&& sh gradlew --quiet"),
     # of many classes one method each, by the suite's own filter
     "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
+    # what others are compared with comes last
+    "baseline": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA.replace("one()", "baselineOne()") for n in range(9)}}, r"\\.(B0.two|B1.two|B2.two|", rows=("10 more JMH methods",)),
+    # of a profile that names a folder above it
+    "profile": Case({"pom.xml": "<project><profile><id>more</id><module>b</module></profile></project>", "b/pom.xml": "<module>c</module>", "b/c/pom.xml": SHADED, "b/c/A.java": JAVA}, "b/c/target", "--activate-profiles more --projects b/c --also-make"),
     # of one class more than its first
     "single": Case({"pom.xml": SHADED, "A.java": "class A {" + "".join(f"@Benchmark public int m{n}() {{}}\n" for n in range(9)) + "}"}, r"\\.(A.m0|A.m1|A.m2|A.m3|A.m4|A.m5|A.m6|A.m7)$", rows=("1 more JMH methods",)),
     # what is compared with the project is no benchmark of it

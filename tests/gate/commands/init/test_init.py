@@ -3,8 +3,10 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +22,9 @@ from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.types import Builds
 from tests.gate.typed import run as perfgate
-from tests.support.initialized import Project, detected, init, written
+from tests.support.initialized import Project, detected, init, need, written
+from tests.support.project import environment
+from tests.support.project import perfgate as perfgate_itself
 
 MAIN = "int main(void) { return 0; }\n"
 PACKAGE = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -265,3 +269,21 @@ def test_init_writes_another_file_and_names_it(project: Project, monkeypatch: py
         code, _, err = perfgate("init", "--force", "--file", name)
         assert (code, "--file names pyproject.toml" in err.replace("--file:", "--file")) == (2, True)
         assert not Path(name).exists()
+
+
+@pytest.mark.endtoend
+def test_a_signal_leaves_nothing_of_what_was_asked(project: Project, tmp_path: Path) -> None:
+    need("make", "cc")
+    directory = project({"Makefile": "X := $(shell sleep 60)\na: a.c\n", "a.c": "int main(void) {}\n"})
+    work = tmp_path / "work"
+    work.mkdir()
+    begun = perfgate_itself("init", "--no-try")
+    env = environment(TMPDIR=str(work))
+    asking = subprocess.Popen(begun, cwd=directory, env=env, text=True, stderr=subprocess.PIPE)
+    while asking.poll() is None and not any(work.glob("perfgate-init-*/project/Makefile")):
+        time.sleep(0.05)
+    asking.terminate()
+    _, err = asking.communicate()
+    assert asking.returncode == 128 + signal.SIGTERM
+    assert err.splitlines()[-1] == "perfgate: SIGTERM: nothing was measured"
+    assert [*work.iterdir()] == []
