@@ -58,12 +58,12 @@ class Role(msgspec.Struct, frozen=True, eq=False):
 
     question: int
     """Number of the question in the report."""
-    first: bool
-    """Whether it is the one that is the same in every run."""
+    steady: bool
+    """Whether it is the view that stands for the question in every run, whatever the noise."""
     weight: float
     """Its share of the question's error."""
-    sharp: bool
-    """Whether it settles the question."""
+    settles: bool
+    """Whether this view settles its question: its noise in the first round was the smaller."""
     noise: float | None
     """The standard error of its first round; None: not known."""
 
@@ -99,14 +99,14 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return 1.0 if self.role is None else self.role.weight
 
     @property
-    def sharp(self) -> bool:
-        """Return whether it settles its question."""
-        return self.role is None or self.role.sharp
+    def settles(self) -> bool:
+        """Return whether it settles its question; without other views it does."""
+        return self.role is None or self.role.settles
 
     @property
-    def first(self) -> bool:
-        """Return whether it stands for its question in every run."""
-        return self.role is None or self.role.first
+    def steady(self) -> bool:
+        """Return whether it stands for its question in every run; without other views it does."""
+        return self.role is None or self.role.steady
 
     @property
     def lower(self) -> bool:
@@ -373,8 +373,8 @@ def roles_of(questions: Sequence[Sequence[CaseStatistic]]) -> list[list[Role | N
         weights = (0.5, 0.5)
         if math.isfinite(max(one, other)) and max(one, other) > _SHARPER * min(one, other):
             weights = _WEIGHTS if one < other else _WEIGHTS[::-1]
-        first = Role(question=number, first=True, weight=weights[0], sharp=one <= other, noise=noises[0])
-        roles.append([first, Role(number, first=False, weight=weights[1], sharp=one > other, noise=noises[1])])
+        first = Role(question=number, steady=True, weight=weights[0], settles=one <= other, noise=noises[0])
+        roles.append([first, Role(number, steady=False, weight=weights[1], settles=one > other, noise=noises[1])])
     return roles
 
 

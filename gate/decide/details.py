@@ -113,7 +113,7 @@ def warnings_of(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWar
         told.append(warn.UnlikeSpreads(*spread, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(Said("noisier than calibrated: the remembered variance is not used", "noisier-than-remembered"))
-    if judged.subject.role is not None and judged.subject.sharp:
+    if judged.subject.role is not None and judged.subject.settles:
         carried = carry_over(found.base, found.head)
         told += [carried] if carried is not None else []
     if judged.subject.center is None:

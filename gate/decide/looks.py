@@ -159,12 +159,12 @@ def _is_settled(views: Sequence[Judged], design: Design) -> bool:
     """
     if any(each.settled or each.regression.rejected for each in views):
         return True
-    sharp = next(each for each in views if each.subject.sharp)
+    sharp = next(each for each in views if each.subject.settles)
     position, found = sharp.position, sharp.estimated
     # a promising one waits for its verdict: it costs time only where head is faster
     shown = sharp.improvement.rejected or (position.not_worse and not position.promising)
-    settles = found.exact or (shown and found.hold not in ONLY_REPORTS) or (sharp.futile and not position.promising)
-    return settles and not any(in_sight(each.estimated, design.alpha) for each in views if each is not sharp)
+    is_settled = found.exact or (shown and found.hold not in ONLY_REPORTS) or (sharp.futile and not position.promising)
+    return is_settled and not any(in_sight(each.estimated, design.alpha) for each in views if each is not sharp)
 
 
 def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:

@@ -36,7 +36,7 @@ def overall_of(judged: Sequence[Judged], failed: Sequence[str], design: Design) 
     for j in judged:
         role = j.subject.role
         # one statistic for all cases of a metric, whichever view decides each
-        if j.estimated.exact or not (j.subject.center is None if role is None else role.first):
+        if j.estimated.exact or not (j.subject.center is None if role is None else role.steady):
             continue
         case = j.subject.case
         groups[ALL, case.metric, case.better].append(j)

@@ -266,7 +266,7 @@ def _answer(views: Sequence[_Answer], *, steady: bool) -> _Answer:
     if own is not None and other is not None and own.noise and other.noise is not None:
         times = other.noise / own.noise
     view = View(
-        why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
+        why="regression" if not (steady or subject.settles) else "tasks" if tasks else "nights" if steady else "sharper",
         times=times,
     )
     return msgspec.structs.replace(finding, view=view, beside=[each for each, _ in others]), judged
@@ -274,13 +274,13 @@ def _answer(views: Sequence[_Answer], *, steady: bool) -> _Answer:
 
 def _chosen(views: Sequence[_Answer], *, steady: bool) -> _Answer:
     subjects = [judged.subject for _, judged in views]
-    first = next(i for i, subject in enumerate(subjects) if (subject.first if steady else subject.sharp))
+    index = next(i for i, subject in enumerate(subjects) if (subject.steady if steady else subject.settles))
     verdicts: tuple[Verdict, ...] = () if steady else ("regression", "accepted")
     for verdict in verdicts:
-        for each in (views[first], *views):
+        for each in (views[index], *views):
             if each[0].verdict == verdict:
                 return each
-    return views[first]
+    return views[index]
 
 
 def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:

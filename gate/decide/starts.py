@@ -167,7 +167,7 @@ def _noise(first: Iterable[Record], run: Run, policy: Policy) -> dict[str, float
     found: dict[str, float] = {}
     for subject in subjects:
         case = subject.case
-        noise = first_round_noise(case.base, case.head, subject.center) if subject.sharp and not case.exact else None
+        noise = first_round_noise(case.base, case.head, subject.center) if subject.settles and not case.exact else None
         if noise is not None:
             share = noise / math.log1p(subject.threshold) if subject.threshold > 0 else math.inf
             found[case.benchmark] = max(found.get(case.benchmark, 0.0), share)

@@ -182,8 +182,8 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
         layouts = (evidence.layouts if two else None) or "independent"
         for subject in subjects_of(evidence, policy):
-            if not subject.first:
-                # the sharp view settles its question: a plan for the others would measure in vain
+            if not subject.steady:
+                # one view a question, the same in every run: a plan for the others would measure in vain
                 continue
             own, case = subject.case, case_id(subject.case, subject.statistic)
             begun = _Finding(own.benchmark, own.metric, own.factors, subject.statistic, own.view_of)

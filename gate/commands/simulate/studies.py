@@ -245,7 +245,7 @@ def decided(evidence: Evidence, rules: Rules) -> list[tuple[Judged, Verdict]]:
         views = [judged[i] for i in question]
         # the view that shows a regression, otherwise the sharp one
         chosen = next((each for each in views if each.regression.rejected), None)
-        chosen = chosen or next(each for each in views if each.subject.sharp)
+        chosen = chosen or next(each for each in views if each.subject.settles)
         found.append((chosen, verdict_of(chosen, None, design).change))
     return found
 

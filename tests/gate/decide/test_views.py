@@ -219,7 +219,7 @@ def test_a_view_twice_as_sharp_gets_four_fifths_of_the_error(wall: float, weight
     active, time = found["active"], found["time"]
     assert (active.subject.weight, time.subject.weight) == weights
     assert (active.regression.alpha, time.regression.alpha) == pytest.approx(tuple(0.05 * each for each in weights))
-    assert active.subject.sharp != time.subject.sharp
+    assert active.subject.settles != time.subject.settles
 
 
 def test_what_a_change_or_a_later_round_does_moves_no_weight() -> None:
