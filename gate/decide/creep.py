@@ -19,8 +19,8 @@ from gate.stats.creep import Creeping, NightSpread, creeping, more_nights, sprea
 from gate.stats.rounding import Array
 from gate.stats.special import stdtrit
 
-METHOD = "nights"
-"""Of an interval over nights."""
+OVER_NIGHTS = "nights"
+"""The method of an interval over nights, as reports show it."""
 _EXACT = "exact"
 
 
@@ -46,7 +46,9 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> tu
 def night_of(finding: Finding, run: Run) -> Night | None:
     """Reduce a finding to what later nights need of it; None: there is no interval of it, or it is a number."""
     ratio, found = finding.ratio, _variance(finding.ratio)
-    if found is None or not ratio.estimate or ratio.method in (_EXACT, METHOD) or run.base is None or run.head is None:
+    if found is None or not ratio.estimate or ratio.method in (_EXACT, OVER_NIGHTS):
+        return None
+    if run.base is None or run.head is None:
         return None
     return Night(
         run=run.id or "", day=(run.created or "")[:10], pin=run.base.sha or "", commit=run.head.sha or "",
@@ -162,7 +164,7 @@ class _Judge:
         ends = (least, None) if lower else (None, least)
         decided = DecidedAt(confidence=confidence, low=ends[0], high=ends[1], look=1, looks=1)
         ratio = RatioInterval(
-            estimate=estimate, low=ends[0], high=ends[1], confidence=confidence, method=METHOD, df=None,
+            estimate=estimate, low=ends[0], high=ends[1], confidence=confidence, method=OVER_NIGHTS, df=None,
             kind="half-line",
         )  # fmt: skip
         return msgspec.structs.replace(

@@ -85,7 +85,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     threshold: float
     floor: float | None
     show: Show
-    wanted: float
+    must_detect: float
     memory: FindingMemory | None
     shift: float
     warn: float | None
@@ -149,7 +149,7 @@ class Design(msgspec.Struct, frozen=True, eq=False):
     reached: tuple[int, ...]
     complete: bool
     spending: Spending
-    size: int
+    questions: int
     sessions: int
     machines: tuple[int, ...]
     bound: frozenset[str]
@@ -167,11 +167,11 @@ FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
 BOOTSTRAP_BUILDS = 10
 """Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
-MODERATED = "fieller-moderated"
-SHARED = "paired-shared"
-METHOD = "fixed-sessions"
+FIELLER_MODERATED = "fieller-moderated"
+PAIRED_SHARED = "paired-shared"
+FIXED_SESSIONS = "fixed-sessions"
 """Of given machines, each judged by itself."""
-SHARED_METHOD = "fixed-sessions-shared"
+FIXED_SESSIONS_SHARED = "fixed-sessions-shared"
 """The same, with the variance that the cases of a machine share."""
 Hold = Literal["", "builds", "bootstrap", "memory"]
 ONLY_REPORTS = ("memory", "bootstrap")
@@ -220,7 +220,7 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
         """Builds of a side on the machine that has fewest; of the only one where they are not judged each by itself."""
         return min((each.rounds for each in self.machines), default=self.builds)
 
-    def by_build(self, side: Side) -> Tops:
+    def top_units(self, side: Side) -> Tops:
         """Return a side's top units: builds, also where machines are judged each by itself; sessions where sampled."""
         if self.machines and not self.reduced.exact:
             return together(self.machines, side)
@@ -242,7 +242,7 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
         return self.reduced.exact
 
 
-class Factors(msgspec.Struct, frozen=True):
+class HostNoise(msgspec.Struct, frozen=True):
     """How much noisier than remembered the host is, 1 or more: over rounds, and within the sides.
 
     Two, since drift that both sides share is in the second only.
@@ -252,12 +252,12 @@ class Factors(msgspec.Struct, frozen=True):
     sides: float
 
 
-AS_REMEMBERED = Factors(1.0, 1.0)
+AS_REMEMBERED = HostNoise(1.0, 1.0)
 
 
 def needed_builds(found: Estimated, gate: Gate) -> int:
     """Return the builds a side that a regression needs: fewer where enough memory stands in for them."""
-    if found.method == SHARED:
+    if found.method == PAIRED_SHARED:
         return min(FEWEST_BUILDS, gate.min_builds)
     moderation = found.moderation
     used = moderation is not None and (moderation.result is None or moderation.result.used)
@@ -288,7 +288,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     if looks and not reached:
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
-    size = max(len(by_question(subjects)), 1)
+    questions = max(len(by_question(subjects)), 1)
     # those that measured anything, and those that were to
     every = {session for case in evidence.cases for side in (case.base, case.head) for session, _ in side.builds}
     if run is not None and (run.sessions or 1) > 1:
@@ -298,7 +298,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or most
     layouts = evidence.layouts
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
-    method, shares = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
+    method, shares = choose_interval(gate, planned, questions, layouts, sessions=sessions, remembered=remembered)
     now = when(run.created if run else None) or datetime.datetime.now(tz=datetime.UTC)
     return Design(
         policy=policy,
@@ -312,7 +312,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         reached=reached,
         complete=complete,
         spending=spending(looks or (1,)),
-        size=size,
+        questions=questions,
         sessions=sessions,
         machines=tuple(sorted(every)) if gate.sessions == "fixed" and sessions > 1 else (),
         bound=evidence.bound,
@@ -325,7 +325,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
 CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}
 
 
-def choose(
+def choose_interval(
     gate: Gate, rounds: int, size: int, layouts: Layouts | None, *, sessions: int = 1, remembered: float | None = None
 ) -> tuple[Method, bool]:
     """Choose the interval without memory, and whether cases share the variance of rounds, by the plan alone.

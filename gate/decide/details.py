@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from gate.config.types import Accept
-from gate.decide.design import METHOD, ONLY_REPORTS, Design, Estimated, Subject, needed_builds
+from gate.decide.design import FIXED_SESSIONS, ONLY_REPORTS, Design, Estimated, Subject, needed_builds
 from gate.decide.futility import POWER, asks_for_no_sign, degrees, edge, in_sight, is_beyond, is_futile, size_at
 from gate.decide.looks import Judged
 from gate.model import Accepted, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
@@ -86,7 +86,7 @@ def session_ratios(found: Sequence[OneSession], subject: Subject, alpha: float) 
             limits = Limits("bounded", estimate, estimate) if exact else rounded(pair, *reduced.rounding).limits(alpha)
         ratio = RatioInterval(
             estimate=estimate, low=limits.low, high=limits.high, confidence=1 - alpha,
-            method="exact" if exact else METHOD, df=None if exact or each.trouble or pair is None else pair.df,
+            method="exact" if exact else FIXED_SESSIONS, df=None if exact or each.trouble or pair is None else pair.df,
             kind=limits.kind,
         )  # fmt: skip
         host = subject.case.hosts.get(each.session)
@@ -219,7 +219,7 @@ def _until_seen(found: Estimated, design: Design) -> int | None:
 
     def seen(more: int) -> bool:
         size = size_at(found, design, builds + more, look, noise)
-        return size is not None and size <= found.subject.wanted
+        return size is not None and size <= found.subject.must_detect
 
     few, many = max(1, least - builds), MOST
     if not seen(many):

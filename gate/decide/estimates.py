@@ -13,14 +13,14 @@ from gate.config.types import Config
 from gate.decide.design import (
     AS_REMEMBERED,
     BOOTSTRAP_BUILDS,
-    METHOD,
-    SHARED,
-    SHARED_METHOD,
+    FIXED_SESSIONS,
+    FIXED_SESSIONS_SHARED,
+    PAIRED_SHARED,
     CaseStatistic,
     Design,
     Estimated,
-    Factors,
     Hold,
+    HostNoise,
     Subject,
     needed_builds,
     roles_of,
@@ -99,7 +99,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
         threshold=threshold,
         floor=floor_of(*names, case.unit, case.view_of),
         show=show_of(*names, case.view_of),
-        wanted=detectable_of(*names, case.view_of),
+        must_detect=detectable_of(*names, case.view_of),
         memory=remembered.get(case_id(case, statistic)),
         # from the threshold on a change fails
         warn=warn if warn is not None and warn < threshold else None,
@@ -146,27 +146,27 @@ def _has_views(case: Case, config: Config) -> bool:
 
 
 def estimates(
-    subjects: Sequence[Subject], design: Design, rounds: int | None, least: Factors = AS_REMEMBERED,
-    settled: Sequence[Estimated] = (),
-) -> tuple[list[Estimated], Factors]:  # fmt: skip
+    subjects: Sequence[Subject], design: Design, rounds: int | None, least: HostNoise = AS_REMEMBERED,
+    others: Sequence[Estimated] = (),
+) -> tuple[list[Estimated], HostNoise]:  # fmt: skip
     """Estimate subjects over their first rounds, and say how much noisier than remembered the host is then.
 
     rounds: None: all there are. least: what the host was found to be at an earlier look, by more findings than may be
     open now. settled: other findings, over the rounds that they have, which tell of the variance of these.
     """
-    plain = [_plain(subject, design, rounds) for subject in subjects]
+    plain = [_without_memory(subject, design, rounds) for subject in subjects]
     known = plain
     if design.shares:
-        known = (_over_sharing_machines if design.machines else _with_shared_variance)(plain, settled)
+        known = (_pooled_by_machine if design.machines else _pooled)(plain, others)
     if not design.moderate:
-        return [_held(found, design) for found in known], least
-    moderated, factors = with_memory(plain, known, design, least)
-    return [_held(found, design) for found in moderated], factors
+        return [_with_hold(found, design) for found in known], least
+    moderated, noise = with_memory(plain, known, design, least)
+    return [_with_hold(found, design) for found in moderated], noise
 
 
-def _with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
+def _pooled(found: Sequence[Estimated], others: Sequence[Estimated]) -> list[Estimated]:
     """Give cases whose rounds are paired the variance that they share with the others of the same statistic."""
-    every = {id(each): each for each in (*found, *settled) if not _hides_variance(each)}
+    every = {id(each): each for each in (*found, *others) if not _lacks_variance(each)}
     rounds = {at: of for at, each in every.items() if (of := each.rounds) is not None and of.df > 0 < of.contrast}
     shared = shared_of(rounds, lambda at: _kind(every[at]))
     made = []
@@ -174,18 +174,18 @@ def _with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimate
         own, of = shared.get(id(each)), each.rounds
         if own is not None and of is not None and each.method == "paired":
             ratio = rounded(of.pair(own.variance, own.df), *each.reduced.rounding)
-            each = msgspec.structs.replace(each, ratio=ratio, method=SHARED)
+            each = msgspec.structs.replace(each, ratio=ratio, method=PAIRED_SHARED)
         made.append(each)
     return made
 
 
-def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
+def _pooled_by_machine(found: Sequence[Estimated], others: Sequence[Estimated]) -> list[Estimated]:
     """Do the same on each of given machines, and combine what they say.
 
     A case goes by its own rounds where a machine is in trouble or has fewer than FEWEST_SHARED rounds, or nothing is
     shared on any of them.
     """
-    every = {id(each): each for each in (*found, *settled) if not _hides_variance(each)}
+    every = {id(each): each for each in (*found, *others) if not _lacks_variance(each)}
     rounds = {
         (at, own.session): of
         for at, each in every.items()
@@ -205,7 +205,7 @@ def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimat
             elif own.pair is not None:
                 pairs.append(own.pair.logs)
         if any((id(each), own.session) in shared for own in each.machines) and len(pairs) == len(each.machines):
-            each = msgspec.structs.replace(each, ratio=LogPair(of_pairs(pairs)), method=SHARED_METHOD)
+            each = msgspec.structs.replace(each, ratio=LogPair(of_pairs(pairs)), method=FIXED_SESSIONS_SHARED)
         made.append(each)
     return made
 
@@ -216,13 +216,13 @@ def _kind(found: Estimated) -> tuple[Center, str]:
     return subject.center, subject.case.metric if subject.case.turns else ""
 
 
-def _hides_variance(found: Estimated) -> bool:
+def _lacks_variance(found: Estimated) -> bool:
     """Return whether a variance is none that was estimated: of counts, without an interval, of values rounded alike."""
     reduced = found.reduced
     return bool(found.exact or reduced.trouble or any(reduced.rounding))
 
 
-def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
+def _without_memory(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.machines:
         return _over_machines(subject, design, rounds)
     base, head, lacking = of_shared_sessions(*_first_rounds(subject, rounds))
@@ -242,7 +242,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         # a pairing chosen for rounds that are complete does not throw away most of what has no partner; a session on
         # another machine is no part of a ratio without one
         method = "fieller"
-    pairs = None if reduced.exact or reduced.trouble in _NO_ROUNDS else rounds_of(reduced.base, reduced.head)
+    pairs = None if reduced.exact or reduced.trouble in _NO_LOGARITHM else rounds_of(reduced.base, reduced.head)
     if method == "paired" and pairs is None:
         # a value has no logarithm
         method = "fieller-paired"
@@ -253,7 +253,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     )  # fmt: skip
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return msgspec.structs.replace(found, reduced=msgspec.structs.replace(reduced, trouble="no-rounds"))
-    if design.interval != "fieller" and subject.center is None and not _hides_variance(found):
+    if design.interval != "fieller" and subject.center is None and not _lacks_variance(found):
         return _bootstrap(found, design)
     return found
 
@@ -264,7 +264,7 @@ def _one_sided(sessions: Sequence[int]) -> Said:
     return Said(text, "one-sided-sessions", "first")
 
 
-_NO_ROUNDS = ("negative", "zero-base", "zero-quantile")
+_NO_LOGARITHM = ("negative", "zero-base", "zero-quantile")
 
 
 def _too_few_complete(reduced: Reduced) -> bool:
@@ -320,7 +320,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
             warnings = (*reduced.warnings, *warnings, *depends(machines, case))
     return Estimated(
         subject=subject, base=base, head=head, reduced=reduced, ratio=ratio,
-        method="exact" if reduced.exact else METHOD, paired=True, moderation=None, hold="", rounds=None,
+        method="exact" if reduced.exact else FIXED_SESSIONS, paired=True, moderation=None, hold="", rounds=None,
         warnings=warnings, machines=machines,
     )  # fmt: skip
 
@@ -333,7 +333,7 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
     ratio = bootstrap_ratio(
         found.base, found.head, scheme=design.scheme, bca=design.interval == "bootstrap-bca",
         seed=zlib.crc32(name.encode(), design.seed & 0xFFFFFFFF),
-        alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size * found.subject.weight))),
+        alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.questions * found.subject.weight))),
         sessions=design.sessions > 1,
     )  # fmt: skip
     return msgspec.structs.replace(
@@ -342,7 +342,7 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
     )  # fmt: skip
 
 
-def _held(found: Estimated, design: Design) -> Estimated:
+def _with_hold(found: Estimated, design: Design) -> Estimated:
     gate = design.policy.config.gate
     hold: Hold = ""
     if found.exact:

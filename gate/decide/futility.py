@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from gate.decide.design import ONLY_REPORTS, SHARED, SHARED_METHOD, Design, Estimated, needed_builds
+from gate.decide.design import FIXED_SESSIONS_SHARED, ONLY_REPORTS, PAIRED_SHARED, Design, Estimated, needed_builds
 from gate.stats.power import needed, worse_ratio
 from gate.stats.sequential import FEWEST_BUILDS, FIRST_STAGE, largest_futile, z_of
 
@@ -45,7 +45,7 @@ def is_futile(found: Estimated, look: int, alpha: float, design: Design, *, floo
         return False
     end = _asked(found, look, design)
     size = at_look(found, design, end)
-    if size is not None and found.subject.wanted < size <= _NEARLY * found.subject.wanted:
+    if size is not None and found.subject.must_detect < size <= _NEARLY * found.subject.must_detect:
         return False
     level = design.spending.nominal(end, alpha, paired=found.paired) / 2
     return z_of(upper) < largest_futile(design.looks[look] / design.looks[end], level)
@@ -62,7 +62,7 @@ def _asked(found: Estimated, look: int, design: Design) -> int:
         return last
     for end in range(look + 1, last):
         size = at_look(found, design, end) if design.looks[end] >= FIRST_STAGE else None
-        if size is not None and size <= found.subject.wanted:
+        if size is not None and size <= found.subject.must_detect:
             return end
     return last
 
@@ -147,7 +147,7 @@ def size_at(found: Estimated, design: Design, builds: int, look: int, noise: flo
     df = found.ratio.df
     if df is None:
         return None
-    alpha = design.alpha if design.policy.config.gate.family == "none" else design.alpha / design.size
+    alpha = design.alpha if design.policy.config.gate.family == "none" else design.alpha / design.questions
     alpha *= found.subject.weight
     ratio = worse_ratio(
         found.ratio,
@@ -169,5 +169,5 @@ def degrees(found: Estimated, df: float, builds: int) -> float:
         return df
     # what is remembered, and what other cases tell, does not grow with the run
     moderated = found.moderation is not None and (found.moderation.result is None or found.moderation.result.used)
-    moderated = moderated or found.method in (SHARED, SHARED_METHOD)
+    moderated = moderated or found.method in (PAIRED_SHARED, FIXED_SESSIONS_SHARED)
     return df + builds - found.builds_each if moderated else df * (builds - 1) / (found.builds_each - 1)

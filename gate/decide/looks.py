@@ -59,7 +59,7 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
         return self.estimated.subject
 
 
-def tested(found: Estimated, design: Design, look: int) -> Judged:
+def judge(found: Estimated, design: Design, look: int) -> Judged:
     """Test one subject at a look, by itself: its p of either direction, and where its interval lies."""
     subject, reduced, ratio = found.subject, found.reduced, found.ratio
     d = subject.threshold
@@ -109,7 +109,7 @@ def _beyond_floor(found: Estimated, *, improvement: bool = False) -> bool:
     return subject.floor is None or (change if subject.lower != improvement else -change) > subject.floor
 
 
-def _effective(judged: Judged, *, improvement: bool) -> float:
+def _p_for_correction(judged: Judged, *, improvement: bool) -> float:
     """Return the p that the family shares: 1 where nothing may be called, the floor's too where there is one.
 
     The floor is an intersection of tests, so the larger p stands for both (docs/method.md).
@@ -125,7 +125,7 @@ def _effective(judged: Judged, *, improvement: bool) -> float:
     return p
 
 
-def families(judged: Sequence[Judged], design: Design) -> list[Judged]:
+def correct_and_settle(judged: Sequence[Judged], design: Design) -> list[Judged]:
     """Share the error over all findings after a look.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
@@ -141,7 +141,7 @@ def families(judged: Sequence[Judged], design: Design) -> list[Judged]:
             continue
         futile = is_futile(j.estimated, j.look, regression.alpha, design)
         found.append(msgspec.structs.replace(j, regression=regression, improvement=improvement, futile=futile))
-    limits = limits_of_heads([j.estimated for j in found], [j.look for j in found], design)
+    limits = absolute_limits([j.estimated for j in found], [j.look for j in found], design)
     for views in by_question([j.subject for j in found]):
         # whether head keeps an absolute limit is asked as well, whatever the ratio shows
         is_open = any(limit is not None and limit.state == "open" for limit in (limits[i] for i in views))
@@ -173,7 +173,7 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
     What was rejected at a look before stays so, and exact findings take no share. The views of a question share what
     the family gives it by their weights (Bonferroni): it is tested with the smallest of its p over their weights.
     """
-    ps = [_effective(j, improvement=improvement) for j in judged]
+    ps = [_p_for_correction(j, improvement=improvement) for j in judged]
     before = [j.improvement if improvement else j.regression for j in judged]
     sharing = [i for i, j in enumerate(judged) if not j.estimated.exact]
     spent = []
@@ -189,8 +189,9 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
     p_of = dict(zip(sharing, spent, strict=True))
     weight = {i: judged[i].subject.weight for i in sharing}
     smallest = [min(1.0, *(p_of[i] / weight[i] for i in views)) for views in questions]
-    for views, tested in zip(questions, share(design.policy.config.gate.family, smallest, design.alpha), strict=True):
-        own = within(tested, [p_of[i] for i in views], [weight[i] for i in views], design.alpha)
+    shares = share(design.policy.config.gate.family, smallest, design.alpha)
+    for views, of_question in zip(questions, shares, strict=True):
+        own = within(of_question, [p_of[i] for i in views], [weight[i] for i in views], design.alpha)
         for i, each in zip(views, own, strict=True):
             found[i] = before[i] if before[i].rejected else each
     return found
@@ -233,12 +234,12 @@ def _position(
     return Position(not_worse, not_better, within_floor, promising)
 
 
-def decided_alpha(judged: Judged, alpha: float, design: Design) -> float:
+def deciding_alpha(judged: Judged, alpha: float, design: Design) -> float:
     """Return the two-sided level of the interval that decides, at the look that was the last of this finding."""
     return design.spending.nominal(judged.look, alpha, paired=judged.estimated.paired)
 
 
-def limits_of_heads(found: Sequence[Estimated], looks: Sequence[int], design: Design) -> list[Limit | None]:
+def absolute_limits(found: Sequence[Estimated], looks: Sequence[int], design: Design) -> list[Limit | None]:
     """Say of each subject whether head keeps its limit, at the look that it was judged at; None: it has none.
 
     A limit is no other test: it is broken where head's interval lies beyond it (docs/method.md, limits).

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gate.decide.design import MODERATED, Design, Estimated, Factors, Moderation
+from gate.decide.design import FIELLER_MODERATED, Design, Estimated, HostNoise, Moderation
 from gate.stats import prior as priors
 from gate.stats.levels import Reduced, paired_units
 from gate.stats.ratio import LogPair, MeanPair, Ratio, rounded
@@ -27,8 +27,8 @@ class _Recalled(NamedTuple):
 
 
 def with_memory(
-    plain: Sequence[Estimated], known: Sequence[Estimated], design: Design, least: Factors
-) -> tuple[list[Estimated], Factors]:
+    plain: Sequence[Estimated], known: Sequence[Estimated], design: Design, least: HostNoise
+) -> tuple[list[Estimated], HostNoise]:
     """Moderate what is remembered, on a host that is found to be so much noisier than it was.
 
     plain, known: the same estimates, in known with what the cases share. least: see `estimates`.
@@ -39,12 +39,12 @@ def with_memory(
         priors.host_factor([each for each in compared if each is not None])
         for compared in ([each.decisive for each in known_of], [each.within for each in known_of])
     )
-    factors = Factors(max(rounds_of_all, least.rounds), max(sides_of_all, least.sides))
+    noise = HostNoise(max(rounds_of_all, least.rounds), max(sides_of_all, least.sides))
     moderated = [
-        shared if each is None else _moderated(found, each, factors)
+        shared if each is None else _moderated(found, each, noise)
         for found, shared, each in zip(plain, known, recalled, strict=True)
     ]
-    return moderated, factors
+    return moderated, noise
 
 
 def _recalled(found: Estimated, design: Design) -> _Recalled | None:
@@ -80,32 +80,32 @@ def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior 
     )  # fmt: skip
 
 
-def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estimated:
+def _moderated(found: Estimated, recalled: _Recalled, noise: HostNoise) -> Estimated:
     base, head = found.reduced.base, found.reduced.head
     prior, present, within = recalled
     if present is None:
         # one build a side: from memory alone, to be shown and never to decide
-        pair = priors.prior_pair(base, head, factors.rounds * prior.variance, prior.df)
+        pair = priors.prior_pair(base, head, noise.rounds * prior.variance, prior.df)
         moderation = Moderation(prior, None, None, found.ratio)
         reduced = msgspec.structs.replace(found.reduced, trouble="")
         return msgspec.structs.replace(
-            found, reduced=reduced, ratio=_scaled(pair, reduced), method=MODERATED, moderation=moderation
+            found, reduced=reduced, ratio=_scaled(pair, reduced), method=FIELLER_MODERATED, moderation=moderation
         )
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
-    p_sides = None if within is None else priors.surprise(*within, factors.sides)
+    p_sides = None if within is None else priors.surprise(*within, noise.sides)
     # of a build's mean, which is what decides where rounds are not complete
-    by_round, builds, factor = paired_units(base, head), None if within is None else within[2], factors.sides
+    by_round, builds, factor = paired_units(base, head), None if within is None else within[2], noise.sides
     if not by_round:
-        builds, factor = prior, factors.rounds
+        builds, factor = prior, noise.rounds
     p_unlike = priors.unlike_sides(base, head, builds, factor)
     variance, df, _ = present
-    result = priors.moderate(variance, df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
+    result = priors.moderate(variance, df, prior, noise.rounds, p_sides=p_sides, p_unlike=p_unlike)
     moderation = Moderation(prior, result, variance, found.ratio)
     if not result.used:
         return msgspec.structs.replace(found, moderation=moderation)
     pair = (priors.moderated_pair if by_round else priors.moderated_sides)(base, head, result.variance, result.df)
     return msgspec.structs.replace(
-        found, ratio=_scaled(pair, found.reduced), method=MODERATED, paired=False, moderation=moderation
+        found, ratio=_scaled(pair, found.reduced), method=FIELLER_MODERATED, paired=False, moderation=moderation
     )
 
 

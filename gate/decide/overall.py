@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gate.decide.design import METHOD, Design
+from gate.decide.design import FIXED_SESSIONS, Design
 from gate.decide.looks import Judged
 from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
 from gate.model.case import TYPICAL, pairs
@@ -79,14 +79,14 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
     counted = [j for j, whole in zip(members, complete, strict=True) if whole]
     dropped = [_name(j.subject.case) for j, whole in zip(members, complete, strict=True) if not whole]
     dropped += [name for name in failed if group == ALL or name.startswith(f"{group}/")]
-    base, head = (_logs([j.estimated.by_build(side) for j in counted]) for side in SIDES)
-    method = METHOD if design.machines else "paired"
+    base, head = (_logs([j.estimated.top_units(side) for j in counted]) for side in SIDES)
+    method = FIXED_SESSIONS if design.machines else "paired"
     if not design.machines and any(j.subject.center != TYPICAL for j in members):
         method = design.method if design.method in PAIRED and base.units == head.units else "fieller"
     pair: LogPair | None = None
     if base.n and head.n:
         joint = paired if method in PAIRED else unpaired
-        pair = by_machine(base, head) if method == METHOD else LogPair(joint(base, head))
+        pair = by_machine(base, head) if method == FIXED_SESSIONS else LogPair(joint(base, head))
     limits = pair.limits(design.alpha) if pair else None
     return Overall(
         group=group,
@@ -104,14 +104,14 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
 
 
 def _units(judged: Judged) -> frozenset[Unit]:
-    base, head = (judged.estimated.by_build(side) for side in SIDES)
+    base, head = (judged.estimated.top_units(side) for side in SIDES)
     return frozenset(base.units) & frozenset(head.units)
 
 
 def _counts(judged: Judged) -> bool:
     if judged.estimated.reduced.trouble not in ("", "one-unit", "no-spread"):
         return False
-    sides = [judged.estimated.by_build(side) for side in SIDES]
+    sides = [judged.estimated.top_units(side) for side in SIDES]
     return all(side.log or side.values.min() > 0 for side in sides)
 
 

@@ -174,7 +174,7 @@ def _unsettled(facts: ReasonFacts) -> reasons.Reason:
         return reasons.Rounded(step=step, unit=facts.case.unit, low=low, high=high)
     if facts.unseen is not None:
         return reasons.TooNoisy(
-            detectable=facts.unseen, wanted=facts.found.subject.wanted, unit=facts.case.unit,
+            detectable=facts.unseen, wanted=facts.found.subject.must_detect, unit=facts.case.unit,
             better=facts.found.subject.better, hopeless=_hopeless(facts),
         )  # fmt: skip
     found, edge_ = facts.found, 1 + facts.threshold

@@ -28,7 +28,7 @@ from gate.decide.details import (
 from gate.decide.estimates import estimates, limits_of, ratio_interval, side_summary, subjects_of
 from gate.decide.futility import asks_for_no_sign, detectable, in_sight, unseen
 from gate.decide.importance import curves_of, profiled
-from gate.decide.looks import Judged, beyond, decided_alpha, families, limits_of_heads, tested
+from gate.decide.looks import Judged, absolute_limits, beyond, correct_and_settle, deciding_alpha, judge
 from gate.decide.overall import overall_of, without_case
 from gate.decide.report_facts import (
     about_no_case,
@@ -114,10 +114,10 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     subjects = subjects_of(evidence, policy)
     asked = {id(subject.case) for subject in subjects}
     design = design_of(evidence, policy, subjects)
-    walked, noisier = walk(subjects, design)
-    shared = [j.subject for j in walked if not j.estimated.exact]
+    views, noisier = judge_looks(subjects, design)
+    shared = [j.subject for j in views if not j.estimated.exact]
     run = evidence.run
-    answers = answers_of(walked, design, len(shared), steady=run is not None and run.creep is not None)
+    answers = answers_of(views, design, len(shared), steady=run is not None and run.creep is not None)
     found, judged = [finding for finding, _ in answers], [each for _, each in answers]
     found, creep = crept_of(found, run, policy) or (found, None)
     controls = controls_of([each.subject for each in judged], design)
@@ -145,14 +145,14 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
-        run=run_facts(evidence, design, walked, noisier),
+        run=run_facts(evidence, design, views, noisier),
         policy=policy_facts(policy),
         family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
         recorded=[*recorded_of(evidence, design, asked if why is None else ())],
         failures=evidence.failures,
-        overall=overall_of(walked, without_case(evidence), design) if why is None else [],
+        overall=overall_of(views, without_case(evidence), design) if why is None else [],
         curves=curves_of([each.subject for each in judged], findings) if why is None else [],
         new=new,
         warnings=[
@@ -197,7 +197,7 @@ def _report_verdict(
 # --- the looks --------------------------------------------------------------------------------------------------------
 
 
-def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], float]:
+def judge_looks(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], float]:
     """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
 
     A fixed design is one look at everything.
@@ -206,7 +206,7 @@ def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], flo
         The end of all looks, and how much noisier than remembered the host is at the last one.
     """
     judged: list[Judged | None] = [None] * len(subjects)
-    factors = AS_REMEMBERED
+    noise = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
         # what was not measured up to a look keeps the one that it was last measured for
         measured = [
@@ -218,17 +218,17 @@ def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], flo
         if not still_open:
             break
         kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
-        now, factors = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
+        now, noise = estimates([subjects[i] for i in still_open], design, rounds, noise, kept)
         for i, found in zip(still_open, now, strict=True):
-            judged[i] = tested(found, design, look)
-        judged = [*families([j for j in judged if j is not None], design)]
+            judged[i] = judge(found, design, look)
+        judged = [*correct_and_settle([j for j in judged if j is not None], design)]
     ended = []
     for j in (j for j in judged if j is not None):
         over = j.settled or j.look + 1 >= len(design.reached) or not asks_for_no_sign(j.estimated)
         # what the run gave up by another family than the one that is asked for now was measured no further
         stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
         ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
-    return ended, factors.rounds
+    return ended, noise.rounds
 
 
 # --- a finding --------------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def walk(subjects: Sequence[Subject], design: Design) -> tuple[list[Judged], flo
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
     """Give judged subjects their verdicts and describe them; comparisons: all views that share the error."""
-    limits = limits_of_heads([each.estimated for each in judged], [each.look for each in judged], design)
+    limits = absolute_limits([each.estimated for each in judged], [each.look for each in judged], design)
     return [_finding(each, limit, design, comparisons) for each, limit in zip(judged, limits, strict=True)]
 
 
@@ -255,44 +255,46 @@ def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, st
 
 
 def _answer(views: Sequence[_Answer], *, steady: bool) -> _Answer:
-    finding, judged = chosen = _chosen(views, steady=steady)
-    others = [each for each in views if each is not chosen]
-    if not others:
-        return chosen
-    subject, other = judged.subject, others[0][1].subject.role
-    tasks = any(each.subject.case.one_task is False for _, each in views)
-    own = subject.role
-    times = None
-    if own is not None and other is not None and own.noise and other.noise is not None:
-        times = other.noise / own.noise
-    view = View(
-        why="regression" if not (steady or subject.settles) else "tasks" if tasks else "nights" if steady else "sharper",
-        times=times,
-    )
-    return msgspec.structs.replace(finding, view=view, beside=[each for each, _ in others]), judged
+    """Choose the view that stands for a question: one that regressed, otherwise the one that settles it.
 
-
-def _chosen(views: Sequence[_Answer], *, steady: bool) -> _Answer:
+    steady: always the same one.
+    """
     subjects = [judged.subject for _, judged in views]
     index = next(i for i, subject in enumerate(subjects) if (subject.steady if steady else subject.settles))
-    verdicts: tuple[Verdict, ...] = () if steady else ("regression", "accepted")
-    for verdict in verdicts:
-        for each in (views[index], *views):
-            if each[0].verdict == verdict:
-                return each
-    return views[index]
+    if not steady:
+        # the one that settles comes first where both regressed
+        order = (index, *range(len(views)))
+        regressed = [i for verdict in ("regression", "accepted") for i in order if views[i][0].verdict == verdict]
+        index = next(iter(regressed), index)
+    finding, judged = views[index]
+    others = [each for i, each in enumerate(views) if i != index]
+    if not others:
+        return finding, judged
+    subject, other = judged.subject, others[0][1].subject
+    why: Literal["sharper", "regression", "tasks", "nights"] = "sharper"
+    if not steady and not subject.settles:
+        why = "regression"
+    elif any(each.subject.case.one_task is False for _, each in views):
+        why = "tasks"
+    elif steady:
+        why = "nights"
+    times = None
+    if subject.role is not None and other.role is not None and subject.role.noise and other.role.noise is not None:
+        times = other.role.noise / subject.role.noise
+    view = View(why=why, times=times)
+    return msgspec.structs.replace(finding, view=view, beside=[each for each, _ in others]), judged
 
 
 def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     ruled = verdict_of(judged, limit, design)
-    change, by_floor = ruled.change, ruled.hidden
+    change, hidden_by_floor = ruled.change, ruled.hidden_by_floor
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
-    plain = change == "no-sign" or (change == "inconclusive" and (judged.futile or by_floor is not None))
+    plain = change == "no-sign" or (change == "inconclusive" and (judged.futile or hidden_by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
     # "unchanged" is decided at the level of its look, without the family
     shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
-    alpha = decided_alpha(judged, shared.get(change, judged.regression.alpha), design)
+    alpha = deciding_alpha(judged, shared.get(change, judged.regression.alpha), design)
     decided = limits_of(found, alpha)
     broken = limit is not None and limit.state == "broken"
     may_call = not found.hold and judged.p is not None
@@ -309,8 +311,8 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     facts = reasons.ReasonFacts(
         verdict=change, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
-        comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
-        unseen=None if ruled.has_sign else ruled.size,
+        comparisons=comparisons, position=judged.position, hidden=hidden_by_floor,
+        given_up_by_floor=gives_up(judged, design), unseen=None if ruled.has_sign else ruled.size,
         min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
         accepted=ruled.accepted, exceeded=ruled.exceeded, broken=limit if broken else None,
     )  # fmt: skip
@@ -329,7 +331,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         p_improvement_adjusted=judged.improvement.p_adjusted if may_call else None,
         verdict=ruled.verdict, accepted=ruled.accepted,
         reason=reasons.finding(facts), warnings=warnings_of(judged, change, design),
-        not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
+        not_worse=judged.position.not_worse and hidden_by_floor != "worse" and not broken, more_builds=more,
         stopped=None if not early else "futility" if judged.futile and not proved else "settled",
         detectable=None if is_called else detectable(found, design) if ruled.size is None else ruled.size,
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
@@ -350,7 +352,7 @@ class Ruling(NamedTuple):
     """Of a slowdown that would have shown, where no sign of one can be told."""
     has_sign: bool
     """Whether it has a sign of a slowdown, though it is no regression."""
-    hidden: Literal["worse", "better"] | None
+    hidden_by_floor: Literal["worse", "better"] | None
     """The direction of a change that the floor hides."""
 
 
@@ -359,7 +361,7 @@ def verdict_of(judged: Judged, limit: Limit | None, design: Design) -> Ruling:
 
     judged: what the looks tested of the interval against threshold and floor. limit: of head, where it has one.
     """
-    position, by_floor = judged.position, hidden(judged, design.alpha)
+    position, hidden_by_floor = judged.position, hidden(judged, design.alpha)
     size = unseen(judged.estimated, judged.look, futile=judged.futile, design=design)
     shown = judged.p is not None and judged.p < judged.nominal_alpha
     has_sign = shown or in_sight(judged.estimated, design.alpha, floor=False)
@@ -371,8 +373,8 @@ def verdict_of(judged: Judged, limit: Limit | None, design: Design) -> Ruling:
         change = "improvement"
     elif position.not_worse and position.not_better:
         # the nominal interval lies within; what a floor alone hides is not green: that is no proof of anything
-        change = "unchanged" if by_floor is None else "inconclusive"
-    elif size is not None and size <= judged.subject.wanted and not has_sign:
+        change = "unchanged" if hidden_by_floor is None else "inconclusive"
+    elif size is not None and size <= judged.subject.must_detect and not has_sign:
         change = "no-sign"
     accepted, exceeded = _acceptance(judged, design) if change == "regression" else (None, None)
     if limit is not None and limit.state == "broken":
@@ -381,7 +383,7 @@ def verdict_of(judged: Judged, limit: Limit | None, design: Design) -> Ruling:
         verdict: Verdict = "accepted" if accepted else "regression"
     else:
         verdict = "accepted" if accepted else change
-    return Ruling(verdict, change, accepted, exceeded, size, has_sign, by_floor)
+    return Ruling(verdict, change, accepted, exceeded, size, has_sign, hidden_by_floor)
 
 
 def _acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accepted | None]:
@@ -397,7 +399,7 @@ def _acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accept
             continue
         limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
         tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
-        exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
+        exceeds = p is not None and p < deciding_alpha(judged, judged.regression.alpha, design)
         if not (beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
             return accepted_by(accept), None
         if exceeded is None or accept.up_to > exceeded.up_to:

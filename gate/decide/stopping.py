@@ -11,7 +11,7 @@ from gate.config.types import Config
 from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
 from gate.decide.policy import policy_at
-from gate.decide.report import walk
+from gate.decide.report import judge_looks
 from gate.evidence.gather import gather
 from gate.evidence.lines import of_this_run
 from gate.evidence.time_spent import fewest_rounds, planned_looks
@@ -34,7 +34,7 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
         return frozenset()
-    judged, _ = walk(subjects, design_of(evidence, policy, subjects))
+    judged, _ = judge_looks(subjects, design_of(evidence, policy, subjects))
     # the loop knows of no failure that only the values of several executions show
     repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
     return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)

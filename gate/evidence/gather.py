@@ -93,9 +93,9 @@ def gather(
     explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
     evidence = msgspec.structs.replace(
         evidence, most=(ranged.max or (run.looks if run else None)) if ranged else None, budget=budget,
-        seconds=spent(cost), cost=cost, unfinished=cut, states=_of(explaining, HostState),
-        profiles=_of(explaining, Profile), unprofiled=_of(explaining, Unprofiled),
-        aggregates=aggregates(_of(explaining, Unsampled), config),
+        seconds=spent(cost), cost=cost, unfinished=cut, states=_only(explaining, HostState),
+        profiles=_only(explaining, Profile), unprofiled=_only(explaining, Unprofiled),
+        aggregates=aggregates(_only(explaining, Unsampled), config),
         warnings=[*(each for each in figure_warnings(figures) if evidence.cases), *evidence.warnings],
     )  # fmt: skip
     if run is not None and run.apart:
@@ -118,21 +118,21 @@ def _gathered(
     separate = separate or (run is not None and run.apart)
     dropped = uncounted(records)
     records = [r for r in records if id(r.record) not in dropped]
-    whole, parts = [r.record for r in records], parts_of(records)
+    counted, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
-    planned = looks_of(run, whole, measured)
-    rounds = rounds_of(whole, parts, run, measured, planned)
-    looks = with_end(planned, rounds.done, whole)
+    planned = looks_of(run, counted, measured)
+    rounds = rounds_of(counted, parts, run, measured, planned)
+    looks = with_end(planned, rounds.done, counted)
     records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
-    everything = [r.record for r in records]
-    executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
-    copied = alike(everything, config) if separate and not one else None
-    if copied and any(fact.base != fact.head for fact in differing(records)):
+    selected = [r.record for r in records]
+    executions, builds, turns = _only(selected, Execution), _only(selected, Build), _only(selected, Turn)
+    duplicate = alike(selected, config) if separate and not one else None
+    if duplicate and any(fact.base != fact.head for fact in differing(records)):
         # they are not one measurement where they know of another machine
-        copied = None
-    known, absent = without_absent(_of(everything, Failure), executions)
-    failures = _failures(known, executions, config, measured, one=one or copied == "same")
+        duplicate = None
+    known, absent = without_absent(_only(selected, Failure), executions)
+    failures = _failures(known, executions, config, measured, one=one or duplicate == "same")
     proofs = [] if one else identical(records, run)
     lone, missing = presence(executions, failures, run, select, begun=begun, identical=proofs, absent=absent)
     # result files of one side alone have nothing that the other lacks
@@ -144,14 +144,14 @@ def _gathered(
     judged = [e for e in executions if e.benchmark in base & head and not failed(e.benchmark, e.factors, e.suite)]
     bound = bound_factors(measured)
     sampled = _sampled(judged, config, run, turns, bound)
-    cases = [case for case in sampled.cases if case.exact or copied != "same"]
+    cases = [case for case in sampled.cases if case.exact or duplicate != "same"]
     made = of_builds(builds, config, measured or config) if judged or proofs else []
     # beside what benchmarks say: alone they are no measuring
     by_build = _sampled([e for e in made if _wanted(e.benchmark, select)], decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     # what files of head alone hold figures of, without the values behind them
-    of_head = [] if run is None or not run.apart or run.base is not None else _of(everything, Unsampled)
+    of_head = [] if run is None or not run.apart or run.base is not None else _only(selected, Unsampled)
     figures = dict.fromkeys(each.benchmark for each in of_head if each.benchmark not in lone)
     # all that head has is in suites without a benchmark in base
     is_new = bool(absent["base"] and lone and not (cases or proofs or failures))
@@ -159,7 +159,10 @@ def _gathered(
     return Evidence(
         run=run,
         cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
-        failures=[*failures, *sampled.failures, *by_build.failures, *([one_measurement()] if copied == "same" else ())],
+        failures=[
+            *failures, *sampled.failures, *by_build.failures,
+            *([one_measurement()] if duplicate == "same" else ()),
+        ],
         new=[*lone, *sampled.new, *by_build.new, *figures],
         rounds=rounds,
         looks=looks,
@@ -174,16 +177,16 @@ def _gathered(
             *with_machines(typed(run.warnings if run else ()), records),
             *([NothingToCompare(compared, False, "missing", min(absent["base"]), empty=True)] if is_new else []),
             *look_warnings(looks, run, measured, config),
-            *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
-            *part_warnings(whole, parts, run, measured, config), *sameness_warnings(run),
+            *round_warnings(rounds, executions, failures, run, measured, config, settled_of(selected), looks, turns),
+            *part_warnings(counted, parts, run, measured, config), *sameness_warnings(run),
             *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
             *case_warnings(cases, config), *sampled.warnings,
-            *_of_machines(records, copied, separate=separate and bool(cases), timed=timed),
+            *_machine_warnings(records, duplicate, separate=separate and bool(cases), timed=timed),
         ],
     )  # fmt: skip
 
 
-def _of_machines(
+def _machine_warnings(
     records: Sequence[Located], same: Literal["same", "perhaps"] | None, *, separate: bool, timed: bool
 ) -> Iterator[AnyWarning]:
     """Say what the machines do to the ratios; separate: base and head are of different runs, and compared."""
@@ -201,7 +204,8 @@ def _failures(
     known: Sequence[Failure], executions: Sequence[Execution], config: Config, measured: Config | None, *, one: bool
 ) -> list[Failure]:
     """Add the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
-    found = [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
+    without = [e for e in executions if not e.metrics or _metrics_without_values(e)]
+    found = [failure for e in without for failure in _without_values(e, config)]
     found += repeated(executions, config, by_side=one)
     failed = failed_at([*known, *found])
     return [*known, *found, *(f for f in partial_suites(executions, measured) if not failed(f.benchmark, f.factors))]
@@ -214,7 +218,7 @@ def _wanted(name: str | None, select: Sequence[str]) -> bool:
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
-def _of(records: Sequence[Record], kind: type[_Kind]) -> list[_Kind]:
+def _only(records: Sequence[Record], kind: type[_Kind]) -> list[_Kind]:
     return [record for record in records if isinstance(record, kind)]
 
 
@@ -248,13 +252,13 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
                 )
 
 
-def _empty(e: Execution) -> list[str]:
+def _metrics_without_values(e: Execution) -> list[str]:
     return [name for name, metric in e.metrics.items() if not metric.values]
 
 
 def _without_values(e: Execution, config: Config) -> list[Failure]:
     """Return the failure of an execution that has no values, or none of a metric that is decided."""
-    empty = _empty(e)
+    empty = _metrics_without_values(e)
     decided = [m for m in empty if decides(config, e.benchmark, m, e.metrics[m])]
     if e.metrics and not decided and len(empty) < len(e.metrics):
         return []
@@ -274,6 +278,10 @@ class _Sampled(msgspec.Struct, frozen=True):
     warnings: list[AnyWarning]
 
 
+_Sessions = dict[tuple[str, str, Side], set[int]]
+"""The sessions that measured anything of a benchmark, by the settings bound to sessions and by side."""
+
+
 def _sampled(
     executions: Sequence[Execution], config: Config, run: Run | None, turns: Sequence[Turn],
     bound: frozenset[str],
@@ -291,10 +299,9 @@ def _sampled(
             if measured.values:
                 sides[CaseId(e.benchmark, metric, factors)][e.side].append(e)
     found = _Sampled([], [], [], [])
-    # those that measured anything of each benchmark, by the settings bound to sessions and by side
     sessions: _Sessions = defaultdict(set)
     for e in executions:
-        sessions[e.benchmark, _bound(e, bound), e.side].add(e.session)
+        sessions[e.benchmark, _session_settings(e, bound), e.side].add(e.session)
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
         if not by_side["base"]:
@@ -308,10 +315,10 @@ def _sampled(
         sharp = by_turns and not lacking and _is_sharp(metric, by_side)
         shown = by_side["base"][0].metrics[metric]
         decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
-        unlike = _unlike(benchmark, metric, by_side, config)
+        disagreement = _disagreement(benchmark, metric, by_side, config)
         if decided and lacking:
             found.failures.extend(lacking)
-        elif by_side["head"] and not unlike:
+        elif by_side["head"] and not disagreement:
             found.warnings.extend(
                 warn.MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
@@ -328,12 +335,12 @@ def _sampled(
             made = _case(benchmark, metric, by_side, config, asked, better, decided=decided, turns=by_turns)
             found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:
-            of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
+            of, status = by_side["base"][0].factors, f"metric {metric}{disagreement}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
     return found
 
 
-def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> str:
+def _disagreement(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> str:
     """Say what the lines of a metric disagree in, so that they have no ratio; else nothing."""
     measured = [e.metrics[metric] for both in by_side.values() for e in both]
     units = {to_base(unit)[0] for unit in {each.unit for each in measured}}
@@ -345,10 +352,7 @@ def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], c
     return ""
 
 
-_Sessions = dict[tuple[str, str, Side], set[int]]
-
-
-def _bound(e: Execution, bound: frozenset[str]) -> str:
+def _session_settings(e: Execution, bound: frozenset[str]) -> str:
     return canonical({name: value for name, value in e.factors.items() if name in bound} if bound else {})
 
 
@@ -363,7 +367,7 @@ def _lacking(
     benchmark, factors, status = case.benchmark, by_side["base"][0].factors, f"metric {case.metric} gave no values"
     if not by_side["head"]:
         return [Failure(kind="missing", benchmark=benchmark, side="head", factors=factors, status=status)]
-    place = _bound(by_side["base"][0], bound)
+    place = _session_settings(by_side["base"][0], bound)
     lacking = {side: sessions[benchmark, place, side] - {e.session for e in by_side[side]} for side in SIDES}
     found = []
     for session in sorted(lacking["base"] | lacking["head"]):
@@ -382,8 +386,8 @@ def _case(
     benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, asked: int,
     better: Better | None, *, decided: bool, turns: bool,
 ) -> Case:  # fmt: skip
-    one = by_side["base"][0].metrics[metric]
-    unit, _ = to_base(one.unit)
+    first = by_side["base"][0].metrics[metric]
+    unit, _ = to_base(first.unit)
     base, head = (_sample(by_side[side], metric) for side in SIDES)
     steps = _steps(by_side, metric)
 
@@ -399,7 +403,7 @@ def _case(
         benchmark=benchmark, metric=metric, factors=by_side["base"][0].factors, unit=unit, better=better, exact=exact,
         decided=decided, base=msgspec.structs.replace(base, step=steps["base"]),
         head=msgspec.structs.replace(head, step=steps["head"]),
-        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked), view_of=one.view_of,
+        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked), view_of=first.view_of,
         turns=turns, one_task=_one_task(by_side),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ import msgspec
 
 from gate.config.rules import ROOM, budget_of, most_builds, show_of
 from gate.config.types import Config
-from gate.decide.design import BOOTSTRAP_BUILDS, CORRELATIONS, choose
+from gate.decide.design import BOOTSTRAP_BUILDS, CORRELATIONS, choose_interval
 from gate.decide.futility import POWER
 from gate.model import UserError
 from gate.model.case import MEAN
@@ -227,7 +227,7 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None) -> Terms:
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)
     # a plan is for one machine
-    shares = sessions == 1 and choose(gate, most_builds(config.plan), size, layouts)[1]
+    shares = sessions == 1 and choose_interval(gate, most_builds(config.plan), size, layouts)[1]
     return Terms(
         alpha=round(1 - gate.confidence, 12),
         family=1 if gate.family == "none" else size,

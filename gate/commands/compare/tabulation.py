@@ -34,7 +34,7 @@ from gate.decide.estimates import questions_of, ratio_interval, side_summary, su
 from gate.decide.looks import Judged
 from gate.decide.policy import policy_of
 from gate.decide.reasons import trouble_of
-from gate.decide.report import decide_by, findings_of, walk
+from gate.decide.report import decide_by, findings_of, judge_looks
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
 from gate.evidence.gather import gather
@@ -237,7 +237,7 @@ def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple
 
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
     design = design_of(evidence, policy, subjects)
-    return walk(subjects, design)[0], design
+    return judge_looks(subjects, design)[0], design
 
 
 def tabulated(

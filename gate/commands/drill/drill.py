@@ -24,7 +24,7 @@ from gate.decide.design import design_of
 from gate.decide.estimates import subjects_of
 from gate.decide.futility import at_look, detectable
 from gate.decide.policy import policy_at
-from gate.decide.report import Decided, decide_by, walk
+from gate.decide.report import Decided, decide_by, judge_looks
 from gate.decide.stopping import looking
 from gate.document import document as doc
 from gate.document import terminal
@@ -304,7 +304,7 @@ def _sizes(decided: Decided) -> dict[str, float]:
     subjects = subjects_of(decided.evidence, decided.policy)
     design = design_of(decided.evidence, decided.policy, subjects)
     found = {each.benchmark: each.detectable for each in decided.report.findings if each.detectable is not None}
-    for judged in walk(subjects, design)[0]:
+    for judged in judge_looks(subjects, design)[0]:
         found_at, name = judged.estimated, judged.subject.case.benchmark
         on = design.looks and decided.report.stopped is None
         size = at_look(found_at, design, len(design.looks) - 1) if on else detectable(found_at, design)

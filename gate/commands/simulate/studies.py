@@ -27,7 +27,7 @@ from gate.config.types import Benchmark, Config, Detectable, Gate, Interval, Met
 from gate.decide.design import by_question, design_of
 from gate.decide.estimates import estimates, limits_of, subjects_of
 from gate.decide.looks import Judged
-from gate.decide.report import verdict_of, walk
+from gate.decide.report import judge_looks, verdict_of
 from gate.model import Evidence, Verdict
 from gate.run.live_lines import Live, bar_line
 from gate.stats.bootstrap import usable_cores
@@ -239,7 +239,7 @@ def decided(evidence: Evidence, rules: Rules) -> list[tuple[Judged, Verdict]]:
     policy = policy_of(rules)
     subjects = subjects_of(evidence, policy)
     design = design_of(evidence, policy, subjects)
-    judged, _ = walk(subjects, design)
+    judged, _ = judge_looks(subjects, design)
     found = []
     for question in by_question(subjects):
         views = [judged[i] for i in question]

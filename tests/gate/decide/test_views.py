@@ -13,7 +13,7 @@ from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Gate
 from gate.decide.design import design_of
 from gate.decide.estimates import questions_of, subjects_of
-from gate.decide.report import decide, walk
+from gate.decide.report import decide, judge_looks
 from gate.decide.stopping import look
 from gate.evidence.gather import gather
 from gate.evidence.lines import Inputs, Located
@@ -210,7 +210,7 @@ def test_the_sharp_view_alone_settles() -> None:
 def judged_by(setting: Turns, rules: Policy, seed: int = 1) -> dict[str, Any]:
     found = evidence(drawn(np.random.default_rng(seed), setting))
     subjects = subjects_of(found, rules)
-    return {each.subject.case.metric: each for each in walk(subjects, design_of(found, rules, subjects))[0]}
+    return {each.subject.case.metric: each for each in judge_looks(subjects, design_of(found, rules, subjects))[0]}
 
 
 @pytest.mark.parametrize(("wall", "weights"), [(0.1, (0.8, 0.2)), (0.01, (0.5, 0.5))])
