@@ -1,8 +1,8 @@
 """What findings are judged by: subjects and their estimates as types, and the design, settled before values are seen.
 
-Where base and head took turns, how long a benchmark takes is seen by two views: by its typical value, which is sharp
-and blind to a tail that one side alone has, and by its mean, which is dull and sees all. They share one error and give
-one finding. Source: docs/method.md, views.
+Where base and head took turns, a time has two views that answer one question: the typical value, which does not see a
+tail on one side, and the mean, which does. The view with less noise in the first round is the sharp one and settles the
+question. Both share one error and give one finding. Source: docs/method.md, views.
 """
 
 from __future__ import annotations
@@ -69,29 +69,35 @@ class Role(msgspec.Struct, frozen=True, eq=False):
 
 
 class Subject(msgspec.Struct, frozen=True, eq=False):
-    """What one finding will be about, and its rules.
-
-    center: what of the values is compared. floor: in the base unit. show: what it must show to pass. wanted: the size
-    of a slowdown that must have shown, where no sign of one is enough. memory: what earlier sessions on the same
-    machine tell of its variance. shift: what is added to the values of both sides; of a share what brings base to the
-    whole, so that a ratio of 1.02 is a difference of 2 percentage points, and base may be 0; else 0. warn: the change
-    for the worse that is marked. limit: of head, in the base unit. role: among the views of its question; None: it is
-    the only one. top: the level above its starts.
-    """
+    """What one finding will be about, and its rules."""
 
     case: Case
     statistic: str
     center: Center
+    """What of the values is compared; None: the mean."""
     threshold: float
     floor: float | None
+    """In the base unit."""
     show: Show
+    """What it must show to pass."""
     must_detect: float
+    """The size of a slowdown, as a share, that the run must be able to show where no sign of one is enough."""
     memory: FindingMemory | None
+    """Its variance in earlier sessions on the same machine."""
     shift: float
+    """Added to the values of both sides, in the base unit.
+
+    Of a share: what makes base the whole (1, or 100 for %), so that a ratio of 1.02 is 2 percentage points and base may
+    be 0. Otherwise 0.
+    """
     warn: float | None
+    """A change for the worse that is marked, smaller than the threshold."""
     limit: float | None
+    """Of head, in the base unit."""
     top: Top
+    """The level above its starts."""
     role: Role | None = None
+    """Among the views of its question; None: it is the only one."""
 
     @property
     def weight(self) -> float:
@@ -125,37 +131,42 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
 
 class Design(msgspec.Struct, frozen=True, eq=False):
-    """How every finding of a report is judged.
-
-    interval: as configured. scheme: which levels a bootstrap resamples, from the highest down: R with replacement, N
-    not; FLAT: without levels. method: the interval without memory. shares: whether cases share the variance of their
-    rounds. layouts: of both sides of a round; None: not known. moderate: whether memory moderates it. looks: the rounds
-    of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one level
-    for a fixed design. complete: whether all that was planned was measured, as far as it was not settled before. size:
-    questions of the report: the views of one count as one. sessions: that measured, or were to; where they are several
-    no finding goes by builds alone. machines: these sessions, where the verdict is over them and each goes by its own
-    builds; () where sessions are a sample of others. bound: factors of which some sessions lack a setting. seed: of the
-    bootstrap. now: when it was measured.
-    """
+    """How every finding of a report is judged."""
 
     policy: Policy
     interval: Literal["fieller", "bootstrap", "bootstrap-bca"]
+    """The bootstrap that is configured; "fieller": none is, and the interval is that of `method`."""
     scheme: Literal["RRR", "RRN", "RNN", "FLAT"]
+    """Which levels a bootstrap resamples, from the highest down: R with replacement, N not; FLAT: without levels."""
     method: Method
+    """The interval without memory."""
     shares: bool
+    """Whether cases share the variance of their rounds."""
     layouts: Layouts | None
+    """Of both sides of a round; None: not known."""
     moderate: bool
+    """Whether remembered variance may moderate intervals."""
     looks: tuple[int, ...]
+    """The rounds of all looks planned; (): the design is fixed."""
     reached: tuple[int, ...]
+    """The rounds of the looks that were reached."""
     complete: bool
+    """Whether all planned rounds were measured, or all looks reached."""
     spending: Spending
+    """The levels of the looks; one level for a fixed design."""
     questions: int
+    """Questions of the report; the views of one count as one."""
     sessions: int
+    """Sessions that measured anything, or were planned; where there are several, findings do not go by builds alone."""
     machines: tuple[int, ...]
+    """Sessions that are judged one by one; (): sessions are a sample."""
     bound: frozenset[str]
+    """Factors of which a session has some settings only."""
     seed: int
+    """Of the bootstrap."""
     memory: Memory | None
     now: datetime.datetime
+    """When it was measured."""
 
     @property
     def alpha(self) -> float:
@@ -170,31 +181,32 @@ BOOTSTRAP_BUILDS = 10
 FIELLER_MODERATED = "fieller-moderated"
 PAIRED_SHARED = "paired-shared"
 FIXED_SESSIONS = "fixed-sessions"
-"""Of given machines, each judged by itself."""
 FIXED_SESSIONS_SHARED = "fixed-sessions-shared"
-"""The same, with the variance that the cases of a machine share."""
+"""Names of methods, as reports show them."""
 Hold = Literal["", "builds", "bootstrap", "memory"]
 ONLY_REPORTS = ("memory", "bootstrap")
 """Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
 
 
 class Moderation(msgspec.Struct, frozen=True, eq=False):
-    """What memory did to one estimate. without: the interval's pair as it would be without it."""
+    """What memory did to one estimate."""
 
     prior: priors.Prior
     result: priors.Moderated | None
+    """None: the variance is remembered alone, since a side has one build."""
     present: float | None
+    """The variance that was measured."""
     without: Ratio
+    """The interval's pair as it would be without memory."""
+
+    @property
+    def used(self) -> bool:
+        """Whether the interval rests on remembered variance, alone or moderated."""
+        return self.result is None or self.result.used
 
 
 class Estimated(msgspec.Struct, frozen=True, eq=False):
-    """A subject with its numbers over some rounds.
-
-    base, head: the samples of those rounds. method: as reports name it. paired: whether the interval is paired by
-    round, which spends less of alpha at looks. moderation: None where nothing is remembered. hold: why neither a
-    regression nor an improvement may be called, "" when one may. machines: each by itself, where the verdict is over
-    these machines.
-    """
+    """A subject with its numbers over some rounds; base and head: the samples of those rounds."""
 
     subject: Subject
     base: Sample
@@ -202,13 +214,18 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
     reduced: Reduced
     ratio: Ratio
     method: str
+    """As reports name it."""
     paired: bool
+    """Whether the interval is paired by round, which spends less of alpha at looks."""
     moderation: Moderation | None
+    """None: nothing is remembered."""
     hold: Hold
+    """Why neither a regression nor an improvement may be called; "": both may."""
     warnings: tuple[AnyWarning, ...]
     rounds: Rounds | None
     """What its complete rounds tell; None: there are none, or a value has no logarithm."""
     machines: tuple[OneSession, ...] = ()
+    """Each by itself; (): sessions are a sample."""
 
     @property
     def builds(self) -> int:
@@ -221,7 +238,10 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
         return min((each.rounds for each in self.machines), default=self.builds)
 
     def top_units(self, side: Side) -> Tops:
-        """Return a side's top units: builds, also where machines are judged each by itself; sessions where sampled."""
+        """Return what the interval of a side rests on: its builds, or its sessions where they are a sample.
+
+        Machines judged one by one give all their builds.
+        """
         if self.machines and not self.reduced.exact:
             return together(self.machines, side)
         return self.reduced.base if side == "base" else self.reduced.head
@@ -243,13 +263,12 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
 
 
 class HostNoise(msgspec.Struct, frozen=True):
-    """How much noisier than remembered the host is, 1 or more: over rounds, and within the sides.
-
-    Two, since drift that both sides share is in the second only.
-    """
+    """How many times as noisy as remembered the host is, at least 1."""
 
     rounds: float
+    """Of the ratio from round to round."""
     sides: float
+    """Within each side; drift that both share counts here only."""
 
 
 AS_REMEMBERED = HostNoise(1.0, 1.0)
@@ -260,14 +279,13 @@ def needed_builds(found: Estimated, gate: Gate) -> int:
     if found.method == PAIRED_SHARED:
         return min(FEWEST_BUILDS, gate.min_builds)
     moderation = found.moderation
-    used = moderation is not None and (moderation.result is None or moderation.result.used)
-    if used and moderation is not None and moderation.prior.df >= FEWEST_DEGREES:
+    if moderation is not None and moderation.used and moderation.prior.df >= FEWEST_DEGREES:
         return min(priors.FEWEST_MODERATED, gate.min_builds)
     return gate.min_builds
 
 
 def by_question(subjects: Sequence[Subject]) -> list[list[int]]:
-    """Sort the numbers of subjects by their questions, in order: most are one by themselves."""
+    """Group the indices of subjects by question, in order; one without a role is a question by itself."""
     found: dict[object, list[int]] = {}
     for i, subject in enumerate(subjects):
         found.setdefault((i,) if subject.role is None else subject.role.question, []).append(i)
@@ -295,7 +313,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         every |= set(range(run.sessions or 1))
     sessions = len(every)
     most = max((len(side.builds) for s in subjects for side in (s.case.base, s.case.head)), default=1)
-    planned = evidence.looks[-1] if looks else evidence.rounds.planned or most
+    planned = evidence.looks[-1] if looks else (evidence.rounds.planned or most)
     layouts = evidence.layouts
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
     method, shares = choose_interval(gate, planned, questions, layouts, sessions=sessions, remembered=remembered)
@@ -346,7 +364,8 @@ def choose_interval(
         return "paired", True
     correlation = CORRELATIONS[layouts] if remembered is None else remembered
     family = 1 if gate.family == "none" else size
-    return "paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller", False
+    method: Method = "paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller"
+    return method, False
 
 
 # --- what is compared, and which of it answers one question ----------------------------------------------------------
@@ -354,8 +373,12 @@ def choose_interval(
 
 def statistics_of(config: Config, benchmark: str, metric: str) -> list[str]:
     """List the statistics of a case that are compared where no turns were taken."""
-    once = {center_of(s): s for s in reversed(metric_rules(config, benchmark, metric).compared)}
-    return list(reversed(once.values()))
+    found: dict[Center, str] = {}
+    for statistic in metric_rules(config, benchmark, metric).compared:
+        center = center_of(statistic)
+        # p50 and p50.0 are one: it stands where the last one is, as the first one is written
+        found[center] = found.pop(center, statistic)
+    return list(found.values())
 
 
 def roles_of(questions: Sequence[Sequence[CaseStatistic]]) -> list[list[Role | None]]:

@@ -49,7 +49,6 @@ from gate.stats.levels import (
     of_rounds,
     of_shared_sessions,
     reduce,
-    reduce_typical,
 )
 from gate.stats.ratio import (
     PAIRED,
@@ -58,6 +57,7 @@ from gate.stats.ratio import (
     LogPair,
     MeanPair,
     Ratio,
+    Rounds,
     ratio_of,
     rounded,
     rounds_of,
@@ -152,23 +152,29 @@ def estimates(
     """Estimate subjects over their first rounds, and say how much noisier than remembered the host is then.
 
     rounds: None: all there are. least: what the host was found to be at an earlier look, by more findings than may be
-    open now. settled: other findings, over the rounds that they have, which tell of the variance of these.
+    open now. others: estimates of an earlier look that stay as they are; their variances count too.
     """
     plain = [_without_memory(subject, design, rounds) for subject in subjects]
-    known = plain
-    if design.shares:
-        known = (_pooled_by_machine if design.machines else _pooled)(plain, others)
+    if design.shares and design.machines:
+        pooled = _pooled_by_machine(plain, others)
+    elif design.shares:
+        pooled = _pooled(plain, others)
+    else:
+        pooled = plain
     if not design.moderate:
-        return [_with_hold(found, design) for found in known], least
-    moderated, noise = with_memory(plain, known, design, least)
+        return [_with_hold(found, design) for found in pooled], least
+    moderated, noise = with_memory(plain, pooled, design, least)
     return [_with_hold(found, design) for found in moderated], noise
 
 
 def _pooled(found: Sequence[Estimated], others: Sequence[Estimated]) -> list[Estimated]:
     """Give cases whose rounds are paired the variance that they share with the others of the same statistic."""
     every = {id(each): each for each in (*found, *others) if not _lacks_variance(each)}
-    rounds = {at: of for at, each in every.items() if (of := each.rounds) is not None and of.df > 0 < of.contrast}
-    shared = shared_of(rounds, lambda at: _kind(every[at]))
+    rounds: dict[int, Rounds] = {}
+    for key, each in every.items():
+        if each.rounds is not None and each.rounds.df > 0 and each.rounds.contrast > 0:
+            rounds[key] = each.rounds
+    shared = shared_of(rounds, lambda key: _kind(every[key]))
     made = []
     for each in found:
         own, of = shared.get(id(each)), each.rounds
@@ -180,20 +186,21 @@ def _pooled(found: Sequence[Estimated], others: Sequence[Estimated]) -> list[Est
 
 
 def _pooled_by_machine(found: Sequence[Estimated], others: Sequence[Estimated]) -> list[Estimated]:
-    """Do the same on each of given machines, and combine what they say.
+    """Pool the variance of rounds over the cases of each machine, and combine the machines' ratios.
 
     A case goes by its own rounds where a machine is in trouble or has fewer than FEWEST_SHARED rounds, or nothing is
     shared on any of them.
     """
     every = {id(each): each for each in (*found, *others) if not _lacks_variance(each)}
-    rounds = {
-        (at, own.session): of
-        for at, each in every.items()
-        if all(not own.trouble and own.rounds >= FEWEST_SHARED for own in each.machines)
-        for own in each.machines
-        if own.reduced is not None and not own.reduced.exact
-        if (of := rounds_of(own.reduced.base, own.reduced.head)) is not None and of.contrast > 0
-    }
+    rounds: dict[tuple[int, int], Rounds] = {}
+    for key, each in every.items():
+        if any(own.trouble or own.rounds < FEWEST_SHARED for own in each.machines):
+            continue
+        for own in each.machines:
+            reduced = own.reduced
+            of_machine = None if reduced is None or reduced.exact else rounds_of(reduced.base, reduced.head)
+            if of_machine is not None and of_machine.contrast > 0:
+                rounds[key, own.session] = of_machine
     shared = shared_of(rounds, lambda place: (_kind(every[place[0]]), place[1]))
     made = []
     for each in found:
@@ -217,30 +224,28 @@ def _kind(found: Estimated) -> tuple[Center, str]:
 
 
 def _lacks_variance(found: Estimated) -> bool:
-    """Return whether a variance is none that was estimated: of counts, without an interval, of values rounded alike."""
+    """Return whether the values gave no variance: compared as numbers, without an interval, or rounded alike."""
     reduced = found.reduced
     return bool(found.exact or reduced.trouble or any(reduced.rounding))
 
 
+_NO_LOGARITHM = ("negative", "zero-base", "zero-quantile")
+"""Troubles in which a side has a value that is not above 0."""
+
+
 def _without_memory(subject: Subject, design: Design, rounds: int | None) -> Estimated:
+    """Estimate a subject over its first rounds by itself: without memory and without other cases."""
     if design.machines:
         return _over_machines(subject, design, rounds)
     base, head, lacking = of_shared_sessions(*_first_rounds(subject, rounds))
-    center, exact, several = subject.center, subject.case.exact, design.sessions > 1
-    if center is None:
-        reduced = reduce(base, head, exact=exact, sessions=several)
-    elif center == TYPICAL:
-        reduced = reduce_typical(base, head, exact=exact, sessions=several)
-    else:
-        reduced = reduce_to(base, head, center, exact=exact, sessions=several)
+    reduced = reduce_to(base, head, subject.center, exact=subject.case.exact, sessions=design.sessions > 1)
     method = design.method
     gate = design.policy.config.gate
-    if center == TYPICAL:
+    if subject.center == TYPICAL:
         # of both sides together: there is no other interval of it
         method = "paired"
     elif method == "paired" and gate.interval == "auto" and _too_few_complete(reduced):
-        # a pairing chosen for rounds that are complete does not throw away most of what has no partner; a session on
-        # another machine is no part of a ratio without one
+        # pairing was chosen expecting complete rounds; here it would drop too many builds without a partner
         method = "fieller"
     pairs = None if reduced.exact or reduced.trouble in _NO_LOGARITHM else rounds_of(reduced.base, reduced.head)
     if method == "paired" and pairs is None:
@@ -262,9 +267,6 @@ def _one_sided(sessions: Sequence[int]) -> Said:
     named, are = agree(len(sessions), "session", "sessions"), agree(len(sessions), "is", "are")
     text = f"{named} {', '.join(map(str, sessions))} measured only one side and {are} left out"
     return Said(text, "one-sided-sessions", "first")
-
-
-_NO_LOGARITHM = ("negative", "zero-base", "zero-quantile")
 
 
 def _too_few_complete(reduced: Reduced) -> bool:
@@ -343,6 +345,7 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
 
 
 def _with_hold(found: Estimated, design: Design) -> Estimated:
+    """Add why neither a regression nor an improvement may be called, if so."""
     gate = design.policy.config.gate
     hold: Hold = ""
     if found.exact:
@@ -372,19 +375,20 @@ def limits_of(found: Estimated, alpha: float) -> Limits:
 def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
     """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
     reduced = found.reduced
-    sample, tops, value = (
-        (found.base, reduced.base, reduced.x) if side == "base" else (found.head, reduced.head, reduced.y)
-    )
+    if side == "base":
+        sample, tops, value, rounding = found.base, reduced.base, reduced.x, reduced.rounding[0]
+    else:
+        sample, tops, value, rounding = found.head, reduced.head, reduced.y, reduced.rounding[1]
     limits = WITHHELD
     # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
     if tops.log or math.isclose(tops.mean, value):
         machines = sides_of(found.machines, side)
         limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
-    shift, unknown = found.subject.shift, reduced.rounding[side == "head"]
+    shift = found.subject.shift
     return SideSummary(
         value=value - shift,
-        low=None if limits.low is None else limits.low - unknown - shift,
-        high=None if limits.high is None else limits.high + unknown - shift,
+        low=None if limits.low is None else limits.low - rounding - shift,
+        high=None if limits.high is None else limits.high + rounding - shift,
         counts=LevelCounts(
             session=len(sample.counts[2]),
             build=len(sample.builds),

@@ -78,7 +78,8 @@ def is_beyond(found: Estimated, *, floor: bool = True, improvement: bool = False
 
 def in_sight(found: Estimated, alpha: float, *, floor: bool = True, improvement: bool = False) -> bool:
     """Return whether a slowdown is shown at the plain level, and its estimate beyond threshold and floor."""
-    p = found.ratio.p(1.0, found.subject.tails[improvement])
+    worse, better = found.subject.tails
+    p = found.ratio.p(1.0, better if improvement else worse)
     return p is not None and p < alpha and is_beyond(found, floor=floor, improvement=improvement)
 
 
@@ -168,6 +169,6 @@ def degrees(found: Estimated, df: float, builds: int) -> float:
     if builds == found.builds_each:
         return df
     # what is remembered, and what other cases tell, does not grow with the run
-    moderated = found.moderation is not None and (found.moderation.result is None or found.moderation.result.used)
+    moderated = found.moderation is not None and found.moderation.used
     moderated = moderated or found.method in (PAIRED_SHARED, FIXED_SESSIONS_SHARED)
     return df + builds - found.builds_each if moderated else df * (builds - 1) / (found.builds_each - 1)

@@ -21,36 +21,35 @@ _NOT_TESTED = Tested(1.0, 1.0, rejected=False)
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Where the nominal interval lies.
-
-    not_worse, not_better, within_floor: shown to be so. promising: an improvement is in sight, which the
-    look, min_builds or the family may still forbid.
-    """
+    """Where the nominal interval lies: what it shows."""
 
     not_worse: bool
     not_better: bool
     within_floor: bool
     promising: bool
+    """An improvement is in sight, which the look, min_builds or the family may still forbid."""
 
 
 class Judged(msgspec.Struct, frozen=True, eq=False):
-    """A subject with what was found of it at the look that settled it, or at the last one.
-
-    look: number of that look, from 0. p, p_improvement: of the threshold, at that look alone. regression, improvement:
-    what the families gave, in terms of the alpha that all looks spend. nominal: the interval at the level that this
-    look has of the whole alpha. settled: more data of it can change nothing, or futile: nothing that is to be expected.
-    """
+    """A subject with what was found of it at the look that settled it, or at the last one."""
 
     estimated: Estimated
     look: int
+    """Number of that look, from 0."""
     p: float | None
+    """p of "worse than the threshold", two-sided, at this look; None: it cannot be tested."""
     p_improvement: float | None
+    """The same of "better than the threshold"."""
     regression: Tested
+    """The test after correction for multiple comparisons; its alpha is what all looks spend together."""
     improvement: Tested
     nominal_alpha: float
+    """The level that this look has of the whole alpha, before the correction."""
     nominal: Limits
+    """The interval at that level."""
     position: Position
     settled: bool
+    """More data cannot change the verdict, or, with futile, probably would not."""
     futile: bool
 
     @property
@@ -60,7 +59,7 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
 
 
 def judge(found: Estimated, design: Design, look: int) -> Judged:
-    """Test one subject at a look, by itself: its p of either direction, and where its interval lies."""
+    """Test one subject at a look, by itself; the correction for multiple comparisons and limits come after."""
     subject, reduced, ratio = found.subject, found.reduced, found.ratio
     d = subject.threshold
     worse, better = (1 + d, 1 / (1 + d)) if subject.lower else (1 / (1 + d), 1 + d)
@@ -90,7 +89,7 @@ def _from_zero(found: Estimated) -> float | None:
     """Return the p of "head is above 0, and above the floor", where base is 0; None: nothing can tell.
 
     A count that is 0 in every build of base and above it in every build of head is beyond any threshold. What is
-    measured may be 0 since the clock is coarse: only a floor tells how much is something.
+    measured may be 0 because the clock is coarse, so only a floor can say what counts as a change.
     """
     floor, declared = found.subject.floor, found.subject.case.exact
     if declared and found.base.values.max() == 0 < found.head.values.min():
@@ -105,12 +104,14 @@ def beyond(value: float, limit: float, tail: Tail) -> bool:
 
 
 def _beyond_floor(found: Estimated, *, improvement: bool = False) -> bool:
-    subject, change = found.subject, found.ratio.y - found.ratio.x
-    return subject.floor is None or (change if subject.lower != improvement else -change) > subject.floor
+    """Return whether the change exceeds the floor in the direction asked for; without a floor it does."""
+    increase = found.ratio.y - found.ratio.x
+    size = increase if found.subject.lower != improvement else -increase
+    return found.subject.floor is None or size > found.subject.floor
 
 
 def _p_for_correction(judged: Judged, *, improvement: bool) -> float:
-    """Return the p that the family shares: 1 where nothing may be called, the floor's too where there is one.
+    """Return the p that is corrected: 1 where nothing may be called; with a floor, the larger of its p and this one.
 
     The floor is an intersection of tests, so the larger p stands for both (docs/method.md).
     """
@@ -119,22 +120,24 @@ def _p_for_correction(judged: Judged, *, improvement: bool) -> float:
     if p is None or found.hold:
         return 1.0
     if subject.floor is not None and not found.exact and not found.reduced.trouble:
-        tail = subject.tails[int(improvement)]
+        worse, better = subject.tails
+        tail = better if improvement else worse
         p_floor = found.ratio.p_difference(subject.floor if tail == "above" else -subject.floor, tail)
         return 1.0 if p_floor is None else max(p, p_floor)
     return p
 
 
 def correct_and_settle(judged: Sequence[Judged], design: Design) -> list[Judged]:
-    """Share the error over all findings after a look.
+    """Correct the tests of a look for multiple comparisons, and mark what is settled or futile.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
     place and can no longer regress. Exact ones decide as numbers and take no share. The views of a question are settled
     together.
     """
     found = []
-    both = (_shared(judged, design, improvement=improvement) for improvement in (False, True))
-    for j, regression, improvement in zip(judged, *both, strict=True):
+    regressions = _corrected(judged, design, improvement=False)
+    improvements = _corrected(judged, design, improvement=True)
+    for j, regression, improvement in zip(judged, regressions, improvements, strict=True):
         if j.settled:
             # its improvement may still come, when others of that family are found
             found.append(msgspec.structs.replace(j, improvement=improvement))
@@ -144,8 +147,8 @@ def correct_and_settle(judged: Sequence[Judged], design: Design) -> list[Judged]
     limits = absolute_limits([j.estimated for j in found], [j.look for j in found], design)
     for views in by_question([j.subject for j in found]):
         # whether head keeps an absolute limit is asked as well, whatever the ratio shows
-        is_open = any(limit is not None and limit.state == "open" for limit in (limits[i] for i in views))
-        if not is_open and _is_settled([found[i] for i in views], design):
+        states = [limit.state for limit in (limits[i] for i in views) if limit is not None]
+        if "open" not in states and _is_settled([found[i] for i in views], design):
             for i in views:
                 found[i] = msgspec.structs.replace(found[i], settled=True)
     return found
@@ -167,7 +170,7 @@ def _is_settled(views: Sequence[Judged], design: Design) -> bool:
     return is_settled and not any(in_sight(each.estimated, design.alpha) for each in views if each is not sharp)
 
 
-def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
+def _corrected(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
     """Share the error over all findings in one direction, in their order; alphas are what all looks spend together.
 
     What was rejected at a look before stays so, and exact findings take no share. The views of a question share what
@@ -200,6 +203,7 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
 def _position(
     found: Estimated, p: float | None, p_improvement: float | None, nominal: Limits, nominal_alpha: float, alpha: float
 ) -> Position:
+    """Say where the nominal interval lies: against the threshold, and against the floor where there is one."""
     subject, reduced = found.subject, found.reduced
     if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
         # numbers: what is not beyond is within, the threshold itself included
@@ -229,7 +233,7 @@ def _position(
             not_worse = not_worse or (up if subject.lower else down)
             within_floor = up and down and not (below and above)
             not_better = not_better or within_floor
-    # one-sided, at the plain level: what a look asks for so early would let every improvement be given up
+    # one-sided, at the plain level: at that of an early look no improvement would be promising, and all be given up
     promising = in_sight(found, 2 * alpha, improvement=True)
     return Position(not_worse, not_better, within_floor, promising)
 
@@ -264,9 +268,12 @@ def absolute_limits(found: Sequence[Estimated], looks: Sequence[int], design: De
         if held or low is None or high is None:
             low = high = None
         else:
-            # of numbers written in decimals a hair of rounding is not beyond; what is worse is above here
-            hair, least, most = 1e-12 * abs(limit), *((low, high) if each.subject.lower else (-high, -low))
-            bound = limit if each.subject.lower else -limit
-            state = "broken" if least > bound + hair else "kept" if most <= bound + hair else "open"
+            # with the sign turned where higher is better, worse is always larger
+            bound, least, most = (limit, low, high) if each.subject.lower else (-limit, -high, -low)
+            hair = 1e-12 * abs(limit)  # of numbers written in decimals
+            if least > bound + hair:
+                state = "broken"
+            elif most <= bound + hair:
+                state = "kept"
         found_limits.append(Limit(at=limit, state=state, low=low, high=high, confidence=1 - level))
     return found_limits

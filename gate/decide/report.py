@@ -90,7 +90,7 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions, planning: P
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
         given = " ".join(options.benchmarks)
         raise UserError(f"{given}: {none_of(given, names)}", option="benchmark")
-    # who looks for long enough finds a significant one among parts of what was measured
+    # picking benchmarks after measuring raises the rate of false alarms: say so
     measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, (Execution, Same))}
     selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
     part = bool(options.benchmarks) and len(selected) < len(measured)
@@ -119,7 +119,8 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     run = evidence.run
     answers = answers_of(views, design, len(shared), steady=run is not None and run.creep is not None)
     found, judged = [finding for finding, _ in answers], [each for _, each in answers]
-    found, creep = crept_of(found, run, policy) or (found, None)
+    crept = crept_of(found, run, policy)
+    found, creep = crept if crept is not None else (found, None)
     controls = controls_of([each.subject for each in judged], design)
     found = [msgspec.structs.replace(each, control=own) for each, own in zip(found, controls, strict=True)]
     why = reasons.nothing_to_compare(evidence)
@@ -135,15 +136,18 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else reasons.new_benchmarks(evidence)
     fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
+    # a finding that is shown not to be worse never fails, even where inconclusive ones do
+    exit_code = Exit.PASS if verdict == "inconclusive" and not fails else _EXITS[verdict]
+    if why is not None and verdict == "pass":
+        summary: outcomes.Summary = reasons.without_base(why, found, len(new))
+    else:
+        summary = few or _summary(verdict, evidence, policy, findings, identical)
     explanations, unprofiled = profiled(evidence, findings)
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
-        # a finding that is shown not to be worse never fails, even where inconclusive ones do
-        exit_code=_EXITS[verdict] if verdict != "inconclusive" or fails else Exit.PASS,
-        summary=reasons.without_base(why, found, len(new))
-        if why is not None and verdict == "pass"
-        else few or _summary(verdict, evidence, policy, findings, identical),
+        exit_code=exit_code,
+        summary=summary,
         stopped=stopped,
         run=run_facts(evidence, design, views, noisier),
         policy=policy_facts(policy),
@@ -186,7 +190,8 @@ def _report_verdict(
     failures = failing(evidence.failures, missing_allowed(evidence.failures, policy))
     if why is not None and not failures:
         # what was measured is head alone, with or without itself as base
-        return "pass" if (evidence.cases if why.itself else evidence.new) else "error"
+        measured = evidence.cases if why.itself else evidence.new
+        return "pass" if measured else "error"
     if failures or not findings:
         return "error"
     if any(f.verdict == "inconclusive" for f in findings):
@@ -208,7 +213,7 @@ def judge_looks(subjects: Sequence[Subject], design: Design) -> tuple[list[Judge
     judged: list[Judged | None] = [None] * len(subjects)
     noise = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
-        # what was not measured up to a look keeps the one that it was last measured for
+        # a subject that was not measured up to this look keeps its last result
         measured = [
             rounds is None
             or all(any(build + 1 >= rounds for _, build in side.builds) for side in (s.case.base, s.case.head))
@@ -225,7 +230,7 @@ def judge_looks(subjects: Sequence[Subject], design: Design) -> tuple[list[Judge
     ended = []
     for j in (j for j in judged if j is not None):
         over = j.settled or j.look + 1 >= len(design.reached) or not asks_for_no_sign(j.estimated)
-        # what the run gave up by another family than the one that is asked for now was measured no further
+        # the run may have given it up under another `family` than is asked for now; then it was not measured to the end
         stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
         ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
     return ended, noise.rounds
@@ -245,9 +250,9 @@ _Answer = tuple[Finding, Judged]
 
 
 def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[_Answer]:
-    """Give every question one finding, and what was judged of it: of the view that regressed, else of the sharp one.
+    """Give every question one finding, and what was judged of it, by the view that stands for it.
 
-    comparisons: all views that share the error. steady: of the view that is the same in every run, whatever each shows:
+    comparisons: all views that share the error. steady: by the view that is the same in every run, whatever each shows:
     nights are judged together.
     """
     every = [*zip(findings_of(judged, design, comparisons), judged, strict=True)]
@@ -286,10 +291,11 @@ def _answer(views: Sequence[_Answer], *, steady: bool) -> _Answer:
 
 
 def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
+    """Give a judged subject its verdict, and describe it as reports show it."""
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     ruled = verdict_of(judged, limit, design)
     change, hidden_by_floor = ruled.change, ruled.hidden_by_floor
-    # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
+    # for what was given up, show the plain interval: one corrected for so early a look is too wide to be of use
     plain = change == "no-sign" or (change == "inconclusive" and (judged.futile or hidden_by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
     # "unchanged" is decided at the level of its look, without the family
@@ -306,8 +312,13 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         shown = None
     elif is_called or (change == "unchanged" and alpha < design.alpha):
         shown = "decided_at"
-    early = judged.settled and judged.look + 1 < len(design.looks)
-    proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
+    stopped: Literal["settled", "futility"] | None = None
+    if judged.settled and judged.look + 1 < len(design.looks):
+        proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
+        stopped = "futility" if judged.futile and not proved else "settled"
+    size = None
+    if not is_called:
+        size = detectable(found, design) if ruled.size is None else ruled.size
     facts = reasons.ReasonFacts(
         verdict=change, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
@@ -332,10 +343,8 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         verdict=ruled.verdict, accepted=ruled.accepted,
         reason=reasons.finding(facts), warnings=warnings_of(judged, change, design),
         not_worse=judged.position.not_worse and hidden_by_floor != "worse" and not broken, more_builds=more,
-        stopped=None if not early else "futility" if judged.futile and not proved else "settled",
-        detectable=None if is_called else detectable(found, design) if ruled.size is None else ruled.size,
-        variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
-        top=subject.top,
+        stopped=stopped, detectable=size, variance=variances(found), memory=memory_use(found, design.alpha, design),
+        warn=subject.warn, limit=limit, top=subject.top,
     )  # fmt: skip
 
 
@@ -398,9 +407,13 @@ def _acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accept
         if accept.until < policy.today or found.reduced.trouble:
             continue
         limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
-        tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
-        exceeds = p is not None and p < deciding_alpha(judged, judged.regression.alpha, design)
-        if not (beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
+        worse, _ = subject.tails
+        if found.exact:
+            exceeds = beyond(found.ratio.y / found.ratio.x, limit, worse)
+        else:
+            p = found.ratio.p(limit, worse)
+            exceeds = p is not None and p < deciding_alpha(judged, judged.regression.alpha, design)
+        if not exceeds:
             return accepted_by(accept), None
         if exceeded is None or accept.up_to > exceeded.up_to:
             exceeded = accept

@@ -89,11 +89,8 @@ def _memory_facts(design: Design, judged: Sequence[Judged], noisier: float) -> M
     if design.memory is None or not design.memory.findings:
         return None
     sessions = {s.session: s.created[:10] for m in design.memory.findings for s in m.sessions}
-    used = sum(
-        j.estimated.moderation is not None
-        and (j.estimated.moderation.result is None or j.estimated.moderation.result.used)
-        for j in judged
-    )
+    moderations = [j.estimated.moderation for j in judged]
+    used = sum(each is not None and each.used for each in moderations)
     days = sorted(sessions.values())
     checks = max(len(with_layouts(m, "common")) for m in design.memory.findings)
     waits = design.layouts == "common" and checks < FEWEST_COMMON

@@ -87,27 +87,29 @@ def gather(
     run = run_of(records)
     measured = measured or config_of(run)
     budget = float(measured.plan.budget) if measured else None
-    ranged = measured.plan.builds if measured and isinstance(measured.plan.builds, Builds) else None
+    most = None
+    if measured and isinstance(measured.plan.builds, Builds):
+        most = measured.plan.builds.max or (run.looks if run else None)
     cut, cost = unfinished(records, budget), cost_of([r.record for r in records])
     evidence = _gathered(records, run, config, select, measured, one=one, separate=separate, begun=cut is None)
     explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
     evidence = msgspec.structs.replace(
-        evidence, most=(ranged.max or (run.looks if run else None)) if ranged else None, budget=budget,
-        seconds=spent(cost), cost=cost, unfinished=cut, states=_only(explaining, HostState),
+        evidence, most=most, budget=budget, seconds=spent(cost), cost=cost, unfinished=cut,
+        states=_only(explaining, HostState),
         profiles=_only(explaining, Profile), unprofiled=_only(explaining, Unprofiled),
         aggregates=aggregates(_only(explaining, Unsampled), config),
-        warnings=[*(each for each in figure_warnings(figures) if evidence.cases), *evidence.warnings],
+        warnings=[*(figure_warnings(figures) if evidence.cases else ()), *evidence.warnings],
     )  # fmt: skip
     if run is not None and run.apart:
         return apart(evidence)
     treated = [r for r in records if isinstance(r.record, Execution) and r.record.factors]
-    sides = {side for r in records if treated and (side := getattr(r.record, "side", None)) is not None}
-    if studied and len(sides) == 1:
-        # what `perfgate study` measured of one side is no gate whose other side is missing
-        files = " ".join(dict.fromkeys(r.path for r in treated))
-        raise EvidenceError(
-            f"{files}: a study of {sides.pop()} alone has nothing to compare: run `perfgate study analyse {files}`"
-        )
+    if studied and treated:
+        sides = {getattr(r.record, "side", None) for r in records} - {None}
+        if len(sides) == 1:
+            # what `perfgate study` measured of one side is no gate whose other side is missing
+            files = " ".join(dict.fromkeys(r.path for r in treated))
+            alone = f"{files}: a study of {sides.pop()} alone has nothing to compare"
+            raise EvidenceError(f"{alone}: run `perfgate study analyse {files}`")
     return evidence
 
 
@@ -115,6 +117,7 @@ def _gathered(
     records: Sequence[Located], run: Run | None, config: Config, select: Sequence[str], measured: Config | None,
     *, one: bool, separate: bool, begun: bool,
 ) -> Evidence:  # fmt: skip
+    """Build the evidence of a run from its records, but for what is counted over all of them, such as its cost."""
     separate = separate or (run is not None and run.apart)
     dropped = uncounted(records)
     records = [r for r in records if id(r.record) not in dropped]
@@ -146,7 +149,7 @@ def _gathered(
     sampled = _sampled(judged, config, run, turns, bound)
     cases = [case for case in sampled.cases if case.exact or duplicate != "same"]
     made = of_builds(builds, config, measured or config) if judged or proofs else []
-    # beside what benchmarks say: alone they are no measuring
+    # build times and sizes count only beside measured or proved benchmarks
     by_build = _sampled([e for e in made if _wanted(e.benchmark, select)], decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
@@ -155,27 +158,23 @@ def _gathered(
     figures = dict.fromkeys(each.benchmark for each in of_head if each.benchmark not in lone)
     # all that head has is in suites without a benchmark in base
     is_new = bool(absent["base"] and lone and not (cases or proofs or failures))
-    compared = run.base.sha if run and run.base else None
+    empty: list[AnyWarning] = []
+    if is_new:
+        base_sha, suite = run.base.sha if run and run.base else None, min(absent["base"])
+        empty.append(NothingToCompare(base=base_sha, itself=False, failed="missing", benchmark=suite, empty=True))
+    same = [one_measurement()] if duplicate == "same" else []
     return Evidence(
         run=run,
         cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
-        failures=[
-            *failures, *sampled.failures, *by_build.failures,
-            *([one_measurement()] if duplicate == "same" else ()),
-        ],
+        failures=[*failures, *sampled.failures, *by_build.failures, *same],
         new=[*lone, *sampled.new, *by_build.new, *figures],
-        rounds=rounds,
-        looks=looks,
+        rounds=rounds, looks=looks, bound=bound, builds=builds, turns=turns,
         layouts=layouts_of(measured if says(run, "build") else None, builds),
-        bound=bound,
         slowest_round=slowest_round(records),
-        pace=pace_of([located.record for located in records]) if len({each.path for each in records}) == 1 else None,
-        builds=builds,
+        pace=pace_of(selected) if len({each.path for each in records}) == 1 else None,
         identical=[proof for proof in proofs if proof.benchmark not in named],
-        turns=turns,
         warnings=[
-            *with_machines(typed(run.warnings if run else ()), records),
-            *([NothingToCompare(compared, False, "missing", min(absent["base"]), empty=True)] if is_new else []),
+            *with_machines(typed(run.warnings if run else ()), records), *empty,
             *look_warnings(looks, run, measured, config),
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(selected), looks, turns),
             *part_warnings(counted, parts, run, measured, config), *sameness_warnings(run),
@@ -203,7 +202,7 @@ def _machine_warnings(
 def _failures(
     known: Sequence[Failure], executions: Sequence[Execution], config: Config, measured: Config | None, *, one: bool
 ) -> list[Failure]:
-    """Add the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
+    """Add failures that only the values show: there are none, they repeat others, or a part of a suite is missing."""
     without = [e for e in executions if not e.metrics or _metrics_without_values(e)]
     found = [failure for e in without for failure in _without_values(e, config)]
     found += repeated(executions, config, by_side=one)
@@ -322,18 +321,15 @@ def _sampled(
             found.warnings.extend(
                 warn.MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
-            # units of one's own are nobody's mistake, but no time is measured in one
-            units = {e.metrics[metric].unit for both in by_side.values() for e in both}
-            found.warnings.extend(
-                _unknown_unit(metric, unit, known)
-                for unit, known in ((unit, meant(unit)) for unit in sorted(units))
-                if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s")
-            )
+            found.warnings.extend(_unit_warnings(metric, by_side))
             # what others measured was not asked for any number of iterations
             own = (turn.iterations for turn in turns if turn.benchmark in (benchmark, by_side["base"][0].suite))
             asked = 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
-            made = _case(benchmark, metric, by_side, config, asked, better, decided=decided, turns=by_turns)
-            found.cases.append(msgspec.structs.replace(made, sharp=sharp))
+            found.cases.append(
+                _case(
+                    benchmark, metric, by_side, config, asked, better, decided=decided, sharp=sharp, turns=by_turns
+                )
+            )  # fmt: skip
         elif decided:
             of, status = by_side["base"][0].factors, f"metric {metric}{disagreement}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
@@ -384,12 +380,12 @@ def _lacking(
 
 def _case(
     benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, asked: int,
-    better: Better | None, *, decided: bool, turns: bool,
+    better: Better | None, *, decided: bool, sharp: bool, turns: bool,
 ) -> Case:  # fmt: skip
     first = by_side["base"][0].metrics[metric]
     unit, _ = to_base(first.unit)
-    base, head = (_sample(by_side[side], metric) for side in SIDES)
     steps = _steps(by_side, metric)
+    base, head = (_sample(by_side[side], metric, steps[side]) for side in SIDES)
 
     def repeats(executions: Sequence[Execution]) -> bool:
         # a count of a result file, or a share, that came out the same in all of several builds
@@ -401,8 +397,7 @@ def _case(
     exact = is_exact(config, benchmark, metric) or all(repeats(by_side[side]) for side in SIDES)
     return Case(
         benchmark=benchmark, metric=metric, factors=by_side["base"][0].factors, unit=unit, better=better, exact=exact,
-        decided=decided, base=msgspec.structs.replace(base, step=steps["base"]),
-        head=msgspec.structs.replace(head, step=steps["head"]),
+        decided=decided, sharp=sharp, base=base, head=head,
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked), view_of=first.view_of,
         turns=turns, one_task=_one_task(by_side),
     )  # fmt: skip
@@ -428,7 +423,7 @@ def _one_task(by_side: dict[Side, list[Execution]]) -> bool | None:
     return middle >= ONE_TASK and not any(e.outlived for of_side in by_side.values() for e in of_side)
 
 
-def _sample(executions: list[Execution], metric: str) -> Sample:
+def _sample(executions: list[Execution], metric: str, step: float) -> Sample:
     import numpy as np
 
     ordered = sorted(executions, key=lambda e: (e.session, e.build, e.execution))
@@ -440,7 +435,7 @@ def _sample(executions: list[Execution], metric: str) -> Sample:
     known = None if None in orders else np.array(orders, dtype=np.int64)
     levels = ([len(each.values) for each in measured], list(builds.values()), list(sessions.values()))
     iterations, executions_of, builds_of = map(np.array, levels)
-    return Sample(np.concatenate(parts), (iterations, executions_of, builds_of), tuple(builds), known)
+    return Sample(np.concatenate(parts), (iterations, executions_of, builds_of), tuple(builds), known, step)
 
 
 def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, float]:
@@ -460,7 +455,11 @@ def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, floa
     return dict.fromkeys(SIDES, min(shortest_step(each.values) * to_base(each.unit)[1] for each in every))
 
 
-def _unknown_unit(metric: str, unit: str, known: str | None) -> Said:
-    what = "a unit of time: write s, ms, us or ns" if known is None else f'a known unit: write "{known}"'
+def _unit_warnings(metric: str, by_side: dict[Side, list[Execution]]) -> Iterator[Said]:
+    """Warn of units that look misspelt; a unit of one's own is nobody's mistake, but no time is measured in one."""
     compared = "its values are compared as they are, without a default floor"
-    return Said(f'metric {metric}: "{unit}" is not {what}; {compared}', "unknown-unit")
+    for unit in sorted({e.metrics[metric].unit for both in by_side.values() for e in both}):
+        known = meant(unit)
+        if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s"):
+            what = "a unit of time: write s, ms, us or ns" if known is None else f'a known unit: write "{known}"'
+            yield Said(f'metric {metric}: "{unit}" is not {what}; {compared}', "unknown-unit")
