@@ -233,7 +233,7 @@ def _position(
             not_worse = not_worse or (up if subject.lower else down)
             within_floor = up and down and not (below and above)
             not_better = not_better or within_floor
-    # one-sided, at the plain level: at that of an early look no improvement would be promising, and all be given up
+    # one-sided, at the plain level: at that of an early look no improvement would be promising: all would be given up
     promising = in_sight(found, 2 * alpha, improvement=True)
     return Position(not_worse, not_better, within_floor, promising)
 
