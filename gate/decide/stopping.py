@@ -40,7 +40,7 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
     return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)
 
 
-def looking(run: Run, config: Config) -> AfterRound | None:
+def interim_check(run: Run, config: Config) -> AfterRound | None:
     """Return what a run asks after each round; None when its design is fixed.
 
     config: what the run line holds, as for the report: a look and the report never judge by different rules.

@@ -16,7 +16,7 @@ from gate.config.types import Benchmark
 from gate.model import UNBUILT, Commit, Cut, Failure, Side, UserError
 from gate.model.records import working_ancestor
 from gate.model.warnings.setup import BaseBroken
-from gate.run.first_comparison import lacking, left
+from gate.run.first_comparison import keep_on_base, lacking
 from gate.run.hints import was_exhausted
 from gate.run.job import Job
 from gate.run.project import overlaid_sources, with_base
@@ -57,7 +57,7 @@ class Started:
     unstarted: bool = False
 
 
-def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
+def try_side(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
     """Build a side, and start each of its benchmarks once; what fails is tried once more in the same way.
 
     Returns what goes on in the same trees, which are as the build has left them, or empty; and what came of it.
@@ -68,7 +68,7 @@ def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
     """
     begun, at = time.time_ns(), list[BuildStep | ExecutionStep]()
     try:
-        return _started(made, side, begun, at.append)
+        return _try_side(made, side, begun, at.append)
     except BudgetEndedError as error:
         if error.phase == "comparison":
             # an execution, though it has no instrument, whose seconds the cut has
@@ -78,7 +78,7 @@ def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
         return made.afresh(made.job), nothing
 
 
-def _started(
+def _try_side(
     made: Workshop, side: Side, begun: int, begin: Callable[[BuildStep | ExecutionStep], None]
 ) -> tuple[Workshop, Started]:
     step = _build_step(made, side)
@@ -143,7 +143,7 @@ def _flaky(failure: Failure) -> Failure:
 def _start(
     made: Workshop, executions: Executions, benchmark: Benchmark, step: ExecutionStep, seconds: float
 ) -> Unmeasured:
-    return executions.unmeasured(benchmark, step, made.builder.directory(step.side, step.building), seconds=seconds)
+    return executions.run_unmeasured(benchmark, step, made.builder.directory(step.side, step.building), seconds=seconds)
 
 
 def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:
@@ -173,7 +173,7 @@ def _first_steps(made: Workshop, side: Side = "base") -> Mapping[str, ExecutionS
 # --- base has no configuration ----------------------------------------------------------------------------------------
 
 
-def tried(made: Workshop) -> tuple[set[str], Failure | None] | None:
+def try_without_config(made: Workshop) -> tuple[set[str], Failure | None] | None:
     """Build base as head says, and execute each benchmark there once; None: the budget has ended.
 
     Returns those that it runs, and what became of the first that it does not.
@@ -221,15 +221,14 @@ Start = Callable[[Job, Sources, Side], Started]
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """What is measured in place of a job whose base is broken.
-
-    failures: of base, which count against the gate. of_head: what fails there too, though nothing is measured of it.
-    """
+class Comparison:
+    """The job that is measured, with another base where that was broken, and what failed before it."""
 
     job: Job
-    failures: Sequence[Failure] = ()
-    of_head: Sequence[Failure] = ()
+    base_failures: Sequence[Failure] = ()
+    """They count against the gate."""
+    head_failures: Sequence[Failure] = ()
+    """What fails there too, though nothing is measured of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +244,7 @@ class _Found:
     unclear: Sequence[Failure] = ()
 
 
-def settled(job: Job, first: Started, start: Start) -> Settled:
+def choose_base(job: Job, first: Started, start: Start) -> Comparison:
     """Find what to compare head with: base's nearest ancestor that works, or else the nearest that runs something.
 
     Nothing of head has run before every commit was tried that may take base's place. Only then is base tried with the
@@ -262,9 +261,9 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
     if overlaid.base.revision != job.project.sources.base.revision:
         came = start(job, overlaid, "base")
         if came.built and not came.failures:
-            return Settled(job)
+            return Comparison(job)
     if found.unclear:
-        return Settled(job, found.unclear)
+        return Comparison(job, found.unclear)
     failure, base = first.failures[0], job.project.sources.base.commit.sha
     why = BaseBroken(
         base=base, failed=failure.kind, benchmark=failure.benchmark, status=failure.status,
@@ -272,21 +271,21 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         compared=found.job.project.sources.base.commit.sha if found.job is not None else None,
     )  # fmt: skip
     if found.job is not None:
-        return Settled(found.job.told(why))
+        return Comparison(found.job.told(why))
     head = start(job, job.project.sources, "head")
     if first.unstarted and head.unstarted and job.project.asked.given is not None:
         neither = f"{sentence(head.failures[0])}; nor does it start on base"
         raise UserError(f"{neither}: name an executable program that git tracks or the build makes")
     if head.failures:
         # nothing is repaired, and both are told, whichever would be built first
-        return Settled(job, first.failures, head.failures)
+        return Comparison(job, first.failures, head.failures)
     again = start(job, job.project.sources, "base")
     if not again.failures:
         # such as a server that did not answer for a while: by now it is head that may break base
         now = _BUDGET if again.cut is not None else "works now: it is not reliable"
-        return Settled(job, _hinted(first, now, "base was broken when it was tried first"))
+        return Comparison(job, _hinted(first, now, "base was broken when it was tried first"))
     project, nothing = lacking(job.project, failure, alone=job.part is None, broken=why)
-    return Settled(job.of(project).told(nothing))
+    return Comparison(job.of(project).told(nothing))
 
 
 def _search(job: Job, first: Started, start: Start) -> _Found:
@@ -346,4 +345,4 @@ def _on(job: Job, sha: str, steps: int) -> Job | None:
 
 
 def _cut(job: Job, came: Started) -> Job:
-    return job.of(left(job.project, came.runs))
+    return job.of(keep_on_base(job.project, came.runs))

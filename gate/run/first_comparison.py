@@ -57,7 +57,7 @@ def lacking(
         base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)
         own = replace(sources, base=SideSource(sources.base.commit, sources.head.revision))
         project = replace(project, sources=own, settings=replace(project.settings, sides={**sides, "base": base}))
-    return left(project, ()), why
+    return keep_on_base(project, ()), why
 
 
 def as_begun(project: Project, past: Run) -> Project:
@@ -73,7 +73,7 @@ def as_begun(project: Project, past: Run) -> Project:
         if broken.compared != broken.base:
             source = SideSource(past.base, str(broken.compared))
             project = with_base(project, source, past.choice.base)
-    return left(project, past.benchmarks.get("base", ()))
+    return keep_on_base(project, past.benchmarks.get("base", ()))
 
 
 def nothing_to_compare(run: Run) -> NothingToCompare | None:
@@ -97,7 +97,7 @@ def against_itself(project: Project) -> Project:
     )
 
 
-def left(project: Project, names: Collection[str]) -> Project:
+def keep_on_base(project: Project, names: Collection[str]) -> Project:
     """Leave base these benchmarks, and those that head lacks: they are missing."""
     settings = project.settings
     base = settings.sides["base"]

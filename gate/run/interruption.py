@@ -125,20 +125,20 @@ class Folder:
         self._resume = resume
         self._begun = False
 
-    def settle(self, project: Path) -> Path:
+    def fix(self, project: Path) -> Path:
         """Return the folder of a run of the project in this directory; from now on it is known."""
         self.known = self.known or Path(os.path.relpath(project / self._default))
         return self.known
 
-    def make(self, settled: Path) -> None:
-        """Make the folder that was settled. Raises: UserError: it cannot be made."""
-        for place in outputs_in(settled):
+    def make(self, folder: Path) -> None:
+        """Make the folder of the run. Raises: UserError: it cannot be made."""
+        for place in outputs_in(folder):
             refuse_tracked(place)
         own = self._given is None
         if own and len(self._default.parts) > 1:
             # made first, so that it is out of git's sight as when check makes it
-            make_folder(settled.parent, own=True)
-        make_folder(settled, own=own)
+            make_folder(folder.parent, own=True)
+        make_folder(folder, own=own)
 
     def begin(self) -> None:
         """Take note that what is in the folder is of this run from now on."""

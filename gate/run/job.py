@@ -103,7 +103,7 @@ class Job:
 
     part: which part of the gate, where several jobs measure; None: all of it. treated: of a study, the treatments that
     are measured. resumes: whether it goes on with the run in its folder. earlier: of a plan of what is left of a study;
-    None: the rounds are all of it. longer: the share by which head is made to take longer, in a drill.
+    None: the rounds are all of it. slowdown: in a drill, of head, as a share.
     """
 
     project: Project
@@ -115,7 +115,7 @@ class Job:
     treated: JobTreatments = NONE
     resumes: bool = False
     earlier: Earlier | None = None
-    longer: float = 0.0
+    slowdown: float = 0.0
 
     def of(self, project: Project) -> Job:
         """Return the job that measures the benchmarks of a project's sides by the same plan and seed."""

@@ -20,8 +20,8 @@ from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, Unproved
 from gate.model.records import Stop
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
-from gate.run.base_search import Settled, Started, settled, started, tried
-from gate.run.first_comparison import lacking, left, may_lack
+from gate.run.base_search import Comparison, Started, choose_base, try_side, try_without_config
+from gate.run.first_comparison import keep_on_base, lacking, may_lack
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, by_starts, counted, divisible, now, prepare
 from gate.run.live_lines import Live, Steps, say_line
@@ -47,12 +47,12 @@ from harness.source.trees import Trees, open_trees
 from harness.source.workdir import WorkDirectory
 
 T = TypeVar("T")
-Looking = Callable[[Run, Config], AfterRound | None]
-"""Gives what a run asks after each round, by its first line and the rules in force."""
+InterimCheck = Callable[[Run, Config], AfterRound | None]
+"""Makes, from a run line and the rules in force, what is asked after each round; None: nothing is."""
 
 
 @contextmanager
-def opened(
+def open_run(
     options: MeasureOptions, default: Path, err: TextIO, *, quiet: bool, folder: Folder | None = None
 ) -> Iterator[Measuring]:
     """Open a run in the working directory; until it is closed, a signal or a full disk ends it in an orderly way.
@@ -72,7 +72,7 @@ class Measuring:
     """A run in the making: its folder, and from its first measurement until it is closed the machine."""
 
     def __init__(self, options: MeasureOptions, folder: Folder, err: TextIO, held: ExitStack, *, quiet: bool) -> None:
-        """Begin; held: takes what is held until the run is closed. See opened."""
+        """Begin; held: takes what is held until the run is closed. See open_run."""
         self._options = options
         self._folder = folder
         self._err = err
@@ -98,9 +98,9 @@ class Measuring:
         """Return what was opened, until the run is closed: a project."""
         return self._held.enter_context(opened)
 
-    def settle(self, project: Project) -> Path:
+    def folder_for(self, project: Project) -> Path:
         """Return the folder of a run of this project; from now on it is known."""
-        return self._folder.settle(project.repository.project)
+        return self._folder.fix(project.repository.project)
 
     def lay_out(self, rules: RulesOptions, outputs: Collection[Path] = (), *, early: bool = True) -> Job:
         """Find the project around the working directory, and lay out what its gate measures.
@@ -112,15 +112,15 @@ class Measuring:
         programs = two_programs(self._options, rules)
         if programs is not None:
             project = self.enter(open_programs(programs, rules))
-            return prepare(project, self._options, self._folder.settle(Path.cwd()), remembers=False, early=early)
+            return prepare(project, self._options, self._folder.fix(Path.cwd()), remembers=False, early=early)
         if self._options.creep:
             from gate.run.creep import open_creep, with_nights
 
             project = self.enter(open_creep(self._options, rules, self.outputs(outputs)))
-            return with_nights(prepare(project, self._options, self.settle(project)), self._options.history)
+            return with_nights(prepare(project, self._options, self.folder_for(project)), self._options.history)
         project = self.enter(open_project(self._options.base, self._options.head, rules, self.outputs(outputs)))
         self._gates = True
-        return prepare(project, self._options, self.settle(project), early=early)
+        return prepare(project, self._options, self.folder_for(project), early=early)
 
     def begin(self, job: Job, lines: Iterable[str]) -> None:
         """Make the folder of the run, and say what will be measured. Raises: UserError: it cannot be made."""
@@ -128,7 +128,12 @@ class Measuring:
         self._say(*lines)
 
     def measure(
-        self, job: Job, looking: Looking | None = None, *, explains: bool = False, seconds: float | None = None
+        self,
+        job: Job,
+        interim_check: InterimCheck | None = None,
+        *,
+        explains: bool = False,
+        seconds: float | None = None,
     ) -> tuple[Job, MeasuredRounds]:
         """Measure what is not yet recorded, and give the job with the folder that holds it, and how far it came.
 
@@ -138,7 +143,7 @@ class Measuring:
         files away while they are concluded on. If another one does not give it back in time, that is recorded as a
         failure.
 
-        looking: gives what is asked between rounds which benchmarks need no more; None: the design is fixed. explains:
+        interim_check: gives what is asked between rounds; None: the number of rounds is fixed. explains:
         what regressed is profiled in the end, where the rules want it. seconds: the budget, with what is recorded of
         the job; None: that of its plan.
 
@@ -170,13 +175,14 @@ class Measuring:
         self._folder.begin()
         budget = Budget(float(job.project.settings.rules.plan.budget) if seconds is None else seconds)
 
-        tries = self._gates and not records and job.treated.study is None
-        tries = tries and not may_lack(job.project) and _compares(job)
+        # a base that may be broken is built and started first, before anything of head runs
+        is_new_gate = self._gates and not records and job.treated.study is None
+        tries_base = is_new_gate and not may_lack(job.project) and _compares(job)
         with (
             self._saying_what_stays(repository.store.work),
             open_trees(
                 repository,
-                job.project.sources if tries else sources,
+                job.project.sources if tries_base else sources,
                 share_paths=_shared(job),
                 budget=budget,
                 keep=self._options.keep,
@@ -185,30 +191,33 @@ class Measuring:
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
-            measuring = partial(self._measure, trees, append, records, looking, budget, explains=explains)
-            done = measuring(job, None if tries else Settled(job))
+            measure_in_trees = partial(
+                self._measure, trees=trees, append=append, records=records, interim_check=interim_check, budget=budget,
+                explains=explains,
+            )  # fmt: skip
+            done = measure_in_trees(job, None if tries_base else Comparison(job))
             if isinstance(done, Started):
-                instead = self._instead(job, done, trees, budget)
+                instead = self._choose_base(job, done, trees, budget)
                 trees.begin_again(
                     overlaid_sources(instead.job.project), _shared(instead.job), one_path=one_path(instead.job.project)
                 )
-                done = measuring(instead.job, instead)
+                done = measure_in_trees(instead.job, instead)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
         assert not isinstance(done, Started)  # noqa: S101  # base is tried once
         return done
 
-    def _instead(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Settled:
+    def _choose_base(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Comparison:
         """Find what head is compared with in place of a base that is broken."""
 
         def start(job: Job, sources: Sources, side: Side) -> Started:
             self._say(f"trying {commit(sources.of(side).commit)}")
             trees.begin_again(sources, _shared(job), one_path=one_path(job.project))
             with workshop(job, trees, budget) as made, budget.timed("again"):
-                return started(made, side)[1]
+                return try_side(made, side)[1]
 
         self._say(f"base is broken: {sentence(broken.failures[0])}")
-        found = settled(job, broken, start)
+        found = choose_base(job, broken, start)
         self._say(*(each.sentence() for each in typed(found.job.run.warnings) if each not in job.run.warnings))
         return found
 
@@ -221,52 +230,53 @@ class Measuring:
             self._err.writelines(f"perfgate: warning: {each.sentence()}\n" for each in work.left[before:])
 
     def _measure(
-        self, trees: Trees, append: Appender, records: Sequence[Record], looking: Looking | None, budget: Budget,
-        job: Job, base: Settled | None, *, explains: bool,
+        self, job: Job, comparison: Comparison | None, *, trees: Trees, append: Appender, records: Sequence[Record],
+        interim_check: InterimCheck | None, budget: Budget, explains: bool,
     ) -> tuple[Job, MeasuredRounds] | Started:  # fmt: skip
-        """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
+        """Measure a job; return base's failures instead if it is tried first (comparison is None) and broken."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun, cut = None, None
-            if base is None:
+            if comparison is None:
                 with closing(Live(self._err, quiet=self._quiet, lines=False)) as live:
                     live.show("base is built and its benchmarks are started, before anything of head runs")
-                    made, found = started(made)
+                    made, found = try_side(made)
                 if found.broken:
                     return found
-                base, begun, cut = Settled(job, found.failures), found.begun, found.cut
+                comparison, begun, cut = Comparison(job, found.failures), found.begun, found.cut
                 overlaid = overlaid_sources(job.project)
                 if overlaid.base.revision != trees.sources.base.revision:
                     trees.sources, made = overlaid, made.afresh(job)
             elif not records and job.treated.study is None and may_lack(job.project):
-                made = self._without_lacking(made)
+                made = self._drop_lacking(made)
                 job = made.job
-            if self._gates and not records and _unproved(job) is None:
-                # a change that no benchmark can notice is to be proved so, also where compiling both sides takes the
-                # budget: head's build and the proofs may take as long beyond it as base's build took
+            if self._gates and not records and _why_no_proofs(job) is None:
+                # a change that cannot affect a benchmark should be proved so even if base's build used up the budget:
+                # head's build and the proofs may take that long again
                 budget.allow(budget.used)
             begin = HostState(when="begin", session=job.session, time=now(), state=state())
             if not records:
                 append(_with_warnings(job.run, trees.warnings), begin)
             else:
-                # a resumed run begins with what it adds: of a finished one, nothing is said about today's machine
+                # written before the first new record; a finished run that is resumed gets no line about this machine
                 append.held = (begin,)
             settings = job.project.settings
-            after_round = looking(job.run, settings.rules) if looking else None
+            after_round = interim_check(job.run, settings.rules) if interim_check else None
             progress = stack.enter_context(closing(self._progress(job, budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
             loop = Loop(
                 job.rounds, benchmarks, made.builder, executions,
                 strictly(job, append) if self._options.strict else append, records=records, after_round=after_round,
-                progress=progress, unproved=_unproved(job), turns=Turns(executions, made.builder, by_starts(job)),
+                progress=progress, no_proofs=_why_no_proofs(job), turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
                 began_at=begun,
             )  # fmt: skip
-            loop.fail(base.failures)
+            loop.record_failures(comparison.base_failures)
             measured = loop.run(cut)
-            loop.fail(base.of_head)
+            loop.record_failures(comparison.head_failures)
             aside = dict(budget.aside)
-            if not append.held or measured.stop != _stop_of(records, job.session):
+            wrote_anything = not append.held
+            if wrote_anything or measured.stop != _stop_of(records, job.session):
                 append(
                     HostState(
                         when="end", session=job.session, time=now(), state=state(), stop=measured.stop,
@@ -293,16 +303,16 @@ class Measuring:
             with closing(Steps(live, "profiling", len(found))) as say:
                 profile_regressions(made, append, records, found, built=standing, say=say)
 
-    def _without_lacking(self, made: Workshop) -> Workshop:
+    def _drop_lacking(self, made: Workshop) -> Workshop:
         """Leave base the benchmarks that it runs."""
         job = made.job
         self._say("base has no perfgate.toml: building it with head's, to see which of head's benchmarks it runs")
-        found = tried(made)
+        found = try_without_config(made)
         if found is None or len(found[0]) == len(job.project.settings.benchmarks["base"]):
             return made.afresh(job)
         runs, failure = found
         if runs:
-            return made.afresh(job.of(left(job.project, runs)))
+            return made.afresh(job.of(keep_on_base(job.project, runs)))
         project, why = lacking(job.project, failure, alone=job.part is None)
         self._say(why.sentence())
         made.trees.sources = project.sources
@@ -311,7 +321,9 @@ class Measuring:
     def hold(self, job: Job) -> None:
         """Hold the machine until the run is closed; where it is held already, for an earlier job, nothing is done.
 
-        Raises: NotFreeError: another one holds it, and did not give it back in time.
+        Raises:
+            NotFreeError: another gate holds it, and did not release it in time.
+            LockError: the lock file cannot be made or locked.
         """
         if self._holding:
             return
@@ -354,7 +366,7 @@ def _compares(job: Job) -> bool:
     return sources.base.revision != sources.head.revision
 
 
-def _unproved(job: Job) -> UnprovedKind | None:
+def _why_no_proofs(job: Job) -> UnprovedKind | None:
     """Return why no benchmark of a job can be proved the same on both sides; None: it is tried."""
     sources, rules = job.project.sources, job.project.settings.rules
     if sources.base.revision == sources.head.revision:

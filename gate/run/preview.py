@@ -42,7 +42,7 @@ def announce(job: Job) -> str:
 
 def _top(job: Job) -> str:
     """Name what a round adds: builds, or another round of two given programs."""
-    return "build" if job.project.folder is None else "round"
+    return "round" if job.project.compares_programs else "build"
 
 
 def repeats(job: Job) -> str:
@@ -149,7 +149,7 @@ def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:
     lines = [str(job.part)] if job.part else []
     lines += [announce(job), f"base and head: {run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
     lines += [*_warnings(job), "", *command_lines(job)]
-    builds = f"{_times(job, _builds_of, 'build')}, " if job.project.folder is None else ""
+    builds = "" if job.project.compares_programs else f"{_times(job, _builds_of, 'build')}, "
     measured = {step.benchmark for each in job.rounds for step in each.executions}
     starts = _times(job, partial(_executions_of, rules, measured), "start")
     lines.append(f"\nin all: {builds}{starts}, {expected(job)}")
@@ -170,7 +170,7 @@ def command_lines(job: Job) -> Iterator[str]:
     """Name the commands that will run, each once where both sides have the same."""
     sides = job.project.settings.sides
     builds = {side: config.build for side, config in sides.items()}
-    if job.project.folder is None:
+    if not job.project.compares_programs:
         yield "set-up and builds"
         yield from _each("  set-up, once each", {side: build.setup for side, build in builds.items()}, "none")
         how_often = _times(job, _builds_of, "time")

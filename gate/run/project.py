@@ -79,6 +79,11 @@ class Project:
     folder: Path | None = None
     """Where two given programs run; None: the sides are commits, and have trees."""
 
+    @property
+    def compares_programs(self) -> bool:
+        """Whether its sides are two given programs, which belong to no project."""
+        return self.folder is not None
+
 
 @contextlib.contextmanager
 def open_project(

@@ -104,7 +104,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         prefix = trees.repository.prefix
         conditions = Conditions(
             executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix,
-            {"head": job.longer} if job.longer else {},
+            {"head": job.slowdown} if job.slowdown else {},
         )  # fmt: skip
         hint = hints(job)
         builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache(job))
@@ -142,7 +142,7 @@ def _sandbox(
 
 def one_path(project: Project) -> bool:
     """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
-    if project.folder is not None:
+    if project.compares_programs:
         return False
     benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
     if any(b.service is not None and b.service.per == "build" for b in benchmarks):

@@ -64,8 +64,8 @@ class Conditions:
     """What confines all commands."""
     prefix: PurePath = field(default_factory=PurePath)
     """Of the project's directory in the tree."""
-    longer: Mapping[Side, float] = field(default_factory=dict)
-    """The share by which a side's benchmarks are made to take longer: of a drill."""
+    slowdown: Mapping[Side, float] = field(default_factory=dict)
+    """Of a drill: the share of work that is added to a side's benchmarks (0.1: 10% more time)."""
 
     def root(self, directory: Path) -> Path:
         """Return the root of a tree by the project's directory in it."""

@@ -5,9 +5,9 @@ the program's peak, so this one is small. `python -I -S launcher.py DESCRIPTOR` 
 marshalled tuple: where the result goes, sides, starts, seconds, step, timeout.
 
 A side is a command: (argv, environment, directory, [argv before each start, argv after it], [(where a directory is set
-aside, where it stands), ...], longer,
+aside, where it stands), ...], slowdown,
 (ruleset, user, room, kinds)). Directories stand while it is the side's turn: in between they are renamed, which takes
-microseconds. longer: this share of what a start took is spent on a processor after it and counted as its own (of a
+microseconds. slowdown: this share of what a start took is spent on a processor after it and counted as its own (of a
 drill; else 0). The last being the sandbox that the command is started in, as harness/sandbox/enter.py has it; -1: none.
 Only the thread that starts the command enters it, and nobody inside can reach this program's memory: the values are its
 own. A start is (number of the side, what it adds to the environment, its own argv or none).
@@ -300,7 +300,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
     """Return what makes a start, by its number, and returns what failed or what the start took."""
     # Python ignores these; a program expects them as they are by default
     default = (SIGPIPE, SIGXFSZ)
-    argv, environment, directory, (prepare, cleanup), places, longer, _ = side
+    argv, environment, directory, (prepare, cleanup), places, slowdown, _ = side
     spawn, clock, read = posix.posix_spawnp, perf_counter_ns, posix.pread
     if own >= 0:
         wait, one, until = posix.waitid, posix.P_PID, posix.WEXITED | posix.WNOWAIT
@@ -340,7 +340,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
         rest, outlived = _end_rest(orphans)
         code = posix.waitstatus_to_exitcode(status)
         took = [end - begin, used.ru_utime, used.ru_stime, used.ru_maxrss, delay, waited, ran, rest, outlived]
-        _lengthen(took, longer)
+        _lengthen(took, slowdown)
         failed = _aside("cleanup", cleanup, whole, orphans)
         return ("exit", code) if code else failed, took
 

@@ -22,8 +22,8 @@ class Context:
     directory: of its side. environment: of its side and treatment, without what the instrument adds. scratch: an empty
     directory for this execution alone. port: a free one, for {port}; 0 where the benchmark has no use for one.
     treatment: tells treatments apart; "" where there are none. apart: an empty directory for what perfgate's own
-    programs tell, where the command cannot write; None: there is none but scratch. confined: its sandbox. longer: the
-    share by which it is made to take longer, in a drill.
+    programs tell, where the command cannot write; None: there is none but scratch. confined: its sandbox.
+    slowdown: in a drill, the share of work that is added (0.1: 10% more time).
     """
 
     directory: Path
@@ -37,7 +37,7 @@ class Context:
     treatment: str = ""
     apart: Path | None = None
     confined: Confinement | None = None
-    longer: float = 0.0
+    slowdown: float = 0.0
 
     @property
     def told(self) -> Path:

@@ -129,7 +129,7 @@ class Spawn:
             own,
             context.directory,
             context.confined,
-            longer=context.longer,
+            slowdown=context.slowdown,
             around=around(benchmark, context),
         )
         return launched(Launch(LAUNCHER, context.told / RESULT, (side,), (LaunchStart(),) * runs), benchmark.timeout)

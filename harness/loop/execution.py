@@ -49,7 +49,10 @@ _LEAST_TO_READ = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """What came out of one execution, and its seconds; no executions: the whole of it failed."""
+    """What came out of one execution: its records and its seconds.
+
+    Without executions it failed, or, where there are no failures either, it gave nothing to record.
+    """
 
     executions: list[Execution]
     failures: list[Failure]
@@ -70,16 +73,15 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """An execution that is not measured.
-
-    failure: why it gave nothing. ended: because it took longer than it might, or nothing more was wanted of it. fault:
-    see Outcome.fault.
-    """
+    """An execution that is not measured."""
 
     attempt: Attempt
     failure: Failure | None
+    """Why it gave nothing; None: it did not fail."""
     ended: bool = False
+    """Whether it was ended: it took longer than it might, or nothing more was wanted of it."""
     fault: int | None = None
+    """See Outcome.fault."""
 
 
 class Executions:
@@ -95,8 +97,8 @@ class Executions:
     ) -> None:  # fmt: skip
         self.conditions = conditions
         self.hint = hint
-        self.compared: list[float] = []
-        """The seconds of each execution that is not measured."""
+        self.unmeasured_seconds: list[float] = []
+        """Of each execution that was not measured."""
         self.warm: set[tuple[str, Side]] = set()
         """What was executed in this round, by benchmark and side: builds come next, which are warmed up again."""
         self._instruments = instruments
@@ -125,7 +127,7 @@ class Executions:
         context = replace(context, iterations=iterations or self._iterations)
         with self.companions.around(benchmark, context) as living:
             context = replace(context, port=context.port if isinstance(living, Unusable) else living.port)
-            self._begun = attempt = self.attempt(benchmark, step, context)
+            self._begun = attempt = self.prepare(benchmark, step, context)
             if isinstance(living, Unusable):
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
@@ -137,7 +139,7 @@ class Executions:
                 )
             made = replace(self._made(attempt, _as_wanted(outcome, enough), living), cut=enough.cut)
         if command.stdout is None and outcome.seconds < benchmark.timeout:
-            made = self.said(made, untreated, step, directory)
+            made = self.with_printed_reason(made, untreated, step, directory)
         if benchmark.service is None and benchmark.load is None:
             return made
         # what starting and stopping them takes is part of what an execution costs
@@ -161,26 +163,32 @@ class Executions:
         metrics = so_far(begun.benchmark, begun.context)
         return [self.record(begun, ended, metrics, 0.0)] if metrics else []
 
-    def said(self, made: Executed, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
-        """Have a command that failed without a word on standard error, if it did, say on standard output why.
+    def with_printed_reason(
+        self, made: Executed, benchmark: Benchmark, step: ExecutionStep, directory: Path
+    ) -> Executed:
+        """Add standard output to a failure that has no standard error, by running the command once more, unmeasured.
 
-        That is discarded while it is measured, and test runners tell there what failed. directory: of its side's tree.
+        Standard output is discarded while measuring, and test runners report failures there. directory: of the side's
+        tree.
         """
         if made.executions or not made.failures or any(each.stderr for each in made.failures):
             return made
         printed = self.conditions.scratch / _PRINTED
-        again = self.unmeasured(benchmark, step, directory, printed=printed, seconds=_AGAIN)
+        again = self.run_unmeasured(benchmark, step, directory, printed=printed, seconds=_AGAIN)
         told = tail(printed) if again.failure is not None and not again.ended else ""
         printed.unlink(missing_ok=True)
         return replace(made, failures=[msgspec.structs.replace(each, stderr=told) for each in made.failures])
 
-    def unmeasured(
+    def run_unmeasured(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
         printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
         wrapped: Callable[[Context, Command], Command] = lambda _, command: command,
         enough: Callable[[], bool] = lambda: False,
     ) -> Unmeasured:  # fmt: skip
-        """Execute a benchmark's command once without its instrument; what prints its own values as it is measured.
+        """Run a benchmark's command once without measuring it.
+
+        A suite, and a program with a clock of its own, get the very command they are measured with; others run without
+        their instrument.
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
         puts a profiler around the command. enough: asked now and then whether it may end, as nothing more is wanted.
@@ -193,31 +201,32 @@ class Executions:
             stack.callback(companions.stop_builds)
             living = stack.enter_context(companions.around(benchmark, context))
             port = context.port if isinstance(living, Unusable) else living.port
-            measured = self.attempt(benchmark, step, replace(context, port=port))
+            prepared = self.prepare(benchmark, step, replace(context, port=port))
             if isinstance(living, Unusable):
-                return Unmeasured(measured, self.failure(measured, living, None))
+                return Unmeasured(prepared, self.failure(prepared, living, None))
             # a program that prints its own values is asked for what is measured of it, not for all that it has
             own = benchmark.measured.suite or benchmark.measured.own_clock
-            argv = measured.command.argv if own else whole(benchmark, measured.context)
-            wanted = Enough(benchmark, measured.context)
+            argv = prepared.command.argv if own else whole(benchmark, prepared.context)
+            wanted = Enough(benchmark, prepared.context)
             command = replace(
-                measured.command, argv=argv, launch=None, enters=(),
+                prepared.command, argv=argv, launch=None, enters=(),
                 # who looks at it would see the clock's own calls
-                environment=active_clock.silent(measured.command.environment),
+                environment=active_clock.silent(prepared.command.environment),
                 stdout=printed or wanted.output, max_stdout=benchmark.max_output.value,
-                cpus=benchmark.cpus, timeout=min(measured.command.timeout, seconds),
+                cpus=benchmark.cpus, timeout=min(prepared.command.timeout, seconds),
             )  # fmt: skip
-            command = wrapped(measured.context, command)
-            attempt = replace(measured, command=command)
+            command = wrapped(prepared.context, command)
+            attempt = replace(prepared, command=command)
             with self.conditions.budget.phase("comparison"):
                 outcome = executor.run(
                     command, lambda: _complaint(living, benchmark, context, enough=wanted() or enough())
                 )
             outcome = outcome if living.complaint() else _as_wanted(outcome, wanted)
-            ended = (outcome.timed_out and seconds < measured.command.timeout) or (bool(outcome.status) and enough())
+            too_slow = outcome.timed_out and seconds < prepared.command.timeout
+            ended = too_slow or (bool(outcome.status) and enough())
             if not ended:
-                # how long one takes that was cut off, nobody knows
-                self.compared.append(outcome.seconds)
+                # an execution that was cut short does not show how long one takes
+                self.unmeasured_seconds.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
         if not outcome.status:
             return Unmeasured(attempt, None)
@@ -268,12 +277,12 @@ class Executions:
             confined=sandbox.confined(
                 step.side, tree or self.conditions.root(directory), building=False, network=needs, scratch=scratch
             ),
-            longer=self.conditions.longer.get(step.side, 0.0),
+            slowdown=self.conditions.slowdown.get(step.side, 0.0),
         )
-        return self.drawn(benchmark, step, common)
+        return self.with_draws(benchmark, step, common)
 
-    def drawn(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Context:
-        """Lay out an execution as another one of its side, but for what is drawn anew: environment, seed, padding."""
+    def with_draws(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Context:
+        """Return the context with what is drawn for each execution: environment, seed and padding."""
         recipe, study = self.conditions.recipes[step.side], self.conditions.study
         # exact values must not move with the layout: the same seed and environment for every execution
         fixed = benchmark.measured.exact
@@ -324,7 +333,10 @@ class Executions:
     def _collected(
         self, benchmark: Benchmark, context: Context, outcome: ProcessEnd
     ) -> dict[str, Metric] | Collected | Unusable:
-        """Read the output within what the process left of the time limit, or a little more."""
+        """Read the output within what the process left of the time limit, or a little more.
+
+        Counts the values of the run; too many are unusable.
+        """
         try:
             with deadline(max(benchmark.timeout - outcome.seconds, _LEAST_TO_READ)):
                 found = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
@@ -339,20 +351,23 @@ class Executions:
 
     def record(self, attempt: Attempt, outcome: ProcessEnd, metrics: dict[str, Metric], seconds: float) -> Execution:
         """Record what an execution gave."""
-        step, stood = attempt.step, active_clock.stood_still(attempt.context.scratch)
+        step, waited = attempt.step, active_clock.stood_still(attempt.context.scratch)
+        if waited:
+            # a suite's line gets its share
+            waited = waited * seconds / max(outcome.seconds, waited)
         instrument = self._instruments[attempt.benchmark.instrument]
         # spawn's launcher spends it
-        if attempt.context.longer and not isinstance(instrument, Spawn):
-            metrics = {name: _longer(name, metric, attempt.context.longer) for name, metric in metrics.items()}
+        if attempt.context.slowdown and not isinstance(instrument, Spawn):
+            metrics = {name: _slowed_down(name, metric, attempt.context.slowdown) for name, metric in metrics.items()}
         return Execution(
             benchmark=step.benchmark, side=step.side, session=self.conditions.session, build=step.build,
             execution=step.execution, order=step.order, started=outcome.started, seconds=seconds,
             warmup=max(len(metric.dropped) for metric in metrics.values()), factors=dict(step.factors), metrics=metrics,
-            waited=stood * seconds / max(outcome.seconds, stood) if stood else stood,
+            waited=waited,
         )  # fmt: skip
 
-    def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
-        """Give the process of an execution."""
+    def prepare(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
+        """Return an execution with the process that it starts."""
         command = self._instruments[benchmark.instrument].prepare(benchmark, context)
         if benchmark.measured.own_clock and benchmark.clock == "active":
             added = active_clock.variables(self.conditions.shims, context.scratch, command.environment)
@@ -378,12 +393,12 @@ class Executions:
         return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
 
 
-def _longer(name: str, metric: Metric, share: float) -> Metric:
-    """Return a metric as if the program had had so much more to do; one that has no direction stays."""
+def _slowed_down(name: str, metric: Metric, slowdown: float) -> Metric:
+    """Return a metric as if the program had done that share more work; one without a direction stays."""
     better = told_or_known(metric.better, name, metric.unit)
     if better is None or whole_of(name, metric.unit) is not None:
         return metric
-    times = 1 + share if better == "lower" else 1 / (1 + share)
+    times = 1 + slowdown if better == "lower" else 1 / (1 + slowdown)
     return msgspec.structs.replace(metric, values=[value * times for value in metric.values])
 
 
@@ -394,7 +409,7 @@ def _complaint(living: Living, benchmark: Benchmark, context: Context, *, enough
 
 
 def _as_wanted(outcome: ProcessEnd, enough: Enough) -> ProcessEnd:
-    """Return how a program ended that had printed what was wanted: well, whatever came behind that."""
+    """Treat a program that had printed all that was wanted as successful, however it ended."""
     return replace(outcome, status="", code=None) if outcome.status and enough() else outcome
 
 
@@ -430,24 +445,24 @@ def _to_repeat(attempt: Attempt) -> str:
 class Scratch:
     """One directory that is emptied and renamed for each execution.
 
-    Not one after the other made and removed: to remove a directory costs some file systems milliseconds, more than all
-    else that perfgate does for an execution. What still writes to the old name finds no directory there.
+    Reused, because removing a directory takes milliseconds on some file systems, more than everything else perfgate
+    does for an execution. What still writes to the old name finds no directory there.
     """
 
-    def __init__(self, parent: Path, own: Callable[[Path], None] = lambda _: None) -> None:
-        """Make nothing yet; parent: an existing directory. own: gives a directory to the user that commands run as."""
+    def __init__(self, parent: Path, chown: Callable[[Path], None] = lambda _: None) -> None:
+        """Make nothing yet; parent: an existing directory. chown: gives one to the user that commands run as."""
         self._parent = parent
-        self._own = own
+        self._chown = chown
         self._directory: Path | None = None
 
     def fresh(self) -> Path:
         """Return the empty directory under a new name. Raises: OSError: it cannot be made."""
         path = self._parent / secrets.token_hex(6)
-        if self._directory is not None and _emptied(self._directory):
+        if self._directory is not None and _empty(self._directory):
             self._directory.rename(path)
         else:
             path.mkdir(mode=0o700, parents=True)
-            self._own(path)
+            self._chown(path)
         self._directory = path
         return path
 
@@ -458,7 +473,8 @@ class Scratch:
             self._directory = None
 
 
-def _emptied(directory: Path) -> bool:
+def _empty(directory: Path) -> bool:
+    """Empty a directory; return whether it is empty and may be used again."""
     try:
         for entry in os.scandir(directory):
             if entry.is_dir(follow_symlinks=False):

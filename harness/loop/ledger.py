@@ -22,25 +22,25 @@ class Ledger:
     """The records of one session, those of an interrupted run first, and what follows from them."""
 
     def __init__(
-        self, records: Sequence[Record], session: int, suites: Collection[str] = (), *, design: bool = False
+        self, records: Sequence[Record], session: int, suites: Collection[str] = (), *, study: bool = False
     ) -> None:
         """Take the records that are already in the file.
 
-        suites: benchmarks that stand for many. design: a failure takes out its treatment only, and time is counted by
+        suites: benchmarks that stand for many. study: a failure takes out its treatment only, and time is counted by
         replicates, which are told apart by the execution's number in the build.
         """
         self.records: list[Record] = []
         self.looks = [record for record in records if isinstance(record, Look)]
         """Of the interrupted run, to be replayed."""
         own = [record for record in records if isinstance(record, HostState) and record.session == session]
-        self.ended = own[-1] if own and own[-1].stop == "budget" and not design else None
+        self.ended = own[-1] if own and own[-1].stop == "budget" and not study else None
         """How the budget ended the gate that is resumed; None: it did not, or what is resumed is an experiment."""
         self.build_failed = False
         self.changed: int | None = None
         """The first round in which a tree was changed."""
         self._session = session
         self._suites = suites
-        self._design = design
+        self._is_study = study
         self._failed: set[Scope] = set()
         self._out: set[Scope] = set()
         self.identical: set[str] = set()
@@ -101,7 +101,7 @@ class Ledger:
 
     def _is_absent(self, record: Failure) -> bool:
         """Return whether a suite may be one that this side does not have; one that no side has fails, as in a study."""
-        if self._design or record.benchmark is None or record.side is None:
+        if self._is_study or record.benchmark is None or record.side is None:
             return False
         absent = self._absent.setdefault(record.benchmark, set())
         if any((name, side) == (record.benchmark, record.side) for name, side, *_ in self.made):
@@ -114,7 +114,9 @@ class Ledger:
         return any(name == benchmark for name, *_ in self.made)
 
     def _scope(self, of: Execution | Failure | ExecutionStep) -> Scope:
-        return Scope(of.benchmark or "", of.side, canonical(of.factors)) if self._design else Scope(of.benchmark or "")
+        return (
+            Scope(of.benchmark or "", of.side, canonical(of.factors)) if self._is_study else Scope(of.benchmark or "")
+        )
 
     def _name(self, scope: Scope) -> None:
         for suite in self._suites:
@@ -127,7 +129,7 @@ class Ledger:
 
     def is_failed(self, step: ExecutionStep) -> bool:
         """Return whether a step's benchmark failed, of a suite each that it names; in an experiment also its build."""
-        unbuilt = self._design and (step.side, canonical(step.building)) in self._unbuilt
+        unbuilt = self._is_study and (step.side, canonical(step.building)) in self._unbuilt
         absent = step.side in self._absent.get(step.benchmark, ())
         return unbuilt or absent or self._all_in(self._scope(step), self._failed)
 
@@ -180,7 +182,7 @@ class Ledger:
 
         In the gate that is a round; in an experiment a replicate, and the builds of a round where it begins with them.
         """
-        if self._design:
+        if self._is_study:
             slowest = max(self._executing.values(), default=0.0)
             slowest += max(self._following.values(), default=0.0) if builds else 0.0
         else:

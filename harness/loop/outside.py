@@ -110,7 +110,7 @@ class Outside:
                 directory = self._standing.directory(step.side, step.building)
                 with suppress(OSError), tracing(conditions.scratch, since=self._begun) as trace:
                     benchmark = self._benchmarks[step.side][step.benchmark]
-                    ran = self._executions.unmeasured(benchmark, step, directory, trace=trace, seconds=left)
+                    ran = self._executions.run_unmeasured(benchmark, step, directory, trace=trace, seconds=left)
                     accesses, ended = trace.accesses(), ran.ended
                 cut += [(step.benchmark, tree_of(step))] if ended else []
             met = self._named(step)

@@ -65,17 +65,17 @@ Probed = Failure | Same | Unproved
 class Probe:
     """Probes benchmarks.
 
-    off: why none is proved the same; None: proofs are wanted. begun: when the run began, in nanoseconds.
+    no_proofs: why none is proved the same; None: proofs are wanted. begun: when the run began, in nanoseconds.
     """
 
     def __init__(
         self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Mapping[str, Benchmark]], *,
-        off: UnprovedKind | None, begun: int,
+        no_proofs: UnprovedKind | None, begun: int,
     ) -> None:  # fmt: skip
         self._executions = executions
         self._standing = standing
         self._benchmarks = benchmarks
-        self._off = off
+        self._no_proofs = no_proofs
         self._begun = begun
         self.seen: dict[tuple[str, Side], Accesses] = {}
         """What was seen of benchmarks on a side, whole or not."""
@@ -155,8 +155,8 @@ class Probe:
 
     def _ground(self, seconds: float) -> ProofGround | Unproved:
         """Compare both trees, in half of some seconds at most; or say why no proof can stand on them."""
-        if self._off is not None:
-            return Unproved(kind=self._off)
+        if self._no_proofs is not None:
+            return Unproved(kind=self._no_proofs)
         roots = self._standing.roots()
         if roots is None:
             return Unproved(kind="not-at-one-path")
@@ -307,7 +307,7 @@ class _One:
                     return False
                 return differing(trace.accesses(), ground) is not None
 
-            ran = self._executions.unmeasured(
+            ran = self._executions.run_unmeasured(
                 benchmark, step, directory,
                 printed=output.printed if output else None, trace=trace,
                 seconds=benchmark.timeout if self._asked else self._allowed(step.side), enough=disproved,

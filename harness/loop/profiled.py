@@ -111,7 +111,7 @@ def _side(
     step = replace(wanted.steps[side], seed=first.seed, padding=first.padding)
     begin, every = time.monotonic(), list[Costs]()
     for _ in range(count):
-        ran = executions.unmeasured(
+        ran = executions.run_unmeasured(
             subject.benchmark, step, subject.directory,
             wrapped=lambda context, command: profiler.wrap(found, subject, context, command),
         )  # fmt: skip

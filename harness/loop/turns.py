@@ -79,16 +79,16 @@ class Turns:
                 context = made.context(benchmark, step, stands.directory, stands.tree)
                 living = stack.enter_context(made.companions.around(benchmark, context))
                 if isinstance(living, Unusable):
-                    failure = made.failure(made.attempt(benchmark, step, context), living, 0.0)
+                    failure = made.failure(made.prepare(benchmark, step, context), living, 0.0)
                     # a failure before any start is that of the side's first
                     return [*[Executed([], [], 0.0)] * steps.index(step), Executed([], [failure], 0.0)]
                 context = replace(context, port=living.port)
                 launched = LaunchSide(
                     argv=words(benchmark, context), environment=environment_of(context), directory=stands.directory,
-                    places=stands.places, confined=context.confined, longer=context.longer,
+                    places=stands.places, confined=context.confined, slowdown=context.slowdown,
                     around=around(benchmark, context),
                 )  # fmt: skip
-                ready[side] = _Ready(made.attempt(benchmark, step, context), living, launched)
+                ready[side] = _Ready(made.prepare(benchmark, step, context), living, launched)
             return self._launched(ready, steps)
 
     def _launched(self, ready: Mapping[Side, _Ready], steps: Sequence[ExecutionStep]) -> list[Executed]:
@@ -104,7 +104,7 @@ class Turns:
         starts: list[LaunchStart] = []
         for step in [*(next(step for step in steps if step.side == side) for side in before), *steps]:
             each = ready[step.side]
-            context = made.drawn(each.attempt.benchmark, step, each.attempt.context)
+            context = made.with_draws(each.attempt.benchmark, step, each.attempt.context)
             attempts.append(replace(each.attempt, step=step, context=context))
             argv, known = words(each.attempt.benchmark, context), each.launched.environment
             added = {name: value for name, value in environment_of(context).items() if known.get(name) != value}
@@ -174,7 +174,7 @@ class Lengths:
 
     def __init__(
         self, executions: Executions, benchmarks: Mapping[Side, Mapping[str, Benchmark]], names: Collection[str],
-        plan: Plan, counted: Callable[[Sequence[Record]], Sequence[Round]],
+        plan: Plan, lay_out: Callable[[Sequence[Record]], Sequence[Round]],
     ) -> None:  # fmt: skip
         """Begin.
 
@@ -185,7 +185,7 @@ class Lengths:
         self._benchmarks = benchmarks
         self._names = names
         self._plan = plan
-        self.counted = counted
+        self.lay_out = lay_out
         """Lays out the rounds by what is recorded of how many executions they have."""
         self._known: dict[str, Turn] = {}
 
@@ -194,7 +194,7 @@ class Lengths:
         session = self._executions.conditions.session
         found = [each for each in records if isinstance(each, Turn) and each.session == session]
         self._known |= {turn.benchmark: turn for turn in found}
-        return self.counted(list(self._known.values())) if found else rounds
+        return self.lay_out(list(self._known.values())) if found else rounds
 
     def is_open(self, name: str) -> bool:
         """Return whether it is to be found out how short the turns of a benchmark may be."""

@@ -42,7 +42,7 @@ class LaunchSide:
     confined: Confinement | None = None
     places: Mapping[Path, Path] = field(default_factory=dict)
     """Directories, where they are set aside, and where they stand while it is this command's turn."""
-    longer: float = 0.0
+    slowdown: float = 0.0
     """So much of what it takes is added to it: of a drill."""
     around: tuple[tuple[str, ...], ...] = ((), ())
     """What is run before and after each start; empty: nothing. Of a launch without starts: the program, and nothing."""
@@ -102,7 +102,7 @@ class Launch:
             places = [(os.fsencode(directory), os.fsencode(path)) for directory, path in side.places.items()]
             around = [_words(each) for each in side.around]
             argv, directory = _words(side.argv), os.fsencode(side.directory)
-            sides.append((argv, environment, directory, around, places, side.longer, inside))
+            sides.append((argv, environment, directory, around, places, side.slowdown, inside))
         known: dict[int, tuple[int, dict[bytes, bytes], list[bytes]]] = {}
         starts = []
         for start in self.starts:

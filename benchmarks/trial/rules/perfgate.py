@@ -15,7 +15,7 @@ from gate.config.parse import parse
 from gate.config.types import Builds, Plan
 from gate.decide.policy import policy_at
 from gate.decide.report import decide
-from gate.decide.stopping import looking
+from gate.decide.stopping import interim_check
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
 from gate.model import SIDES, Build, Execution, Look, Metric, Record, Run
@@ -46,7 +46,7 @@ def _judge(comparison: Comparison, _: float | None, threshold: float) -> Call:
     tables = {**_TABLES, "gate": {"threshold": threshold}}
     config = parse(from_tables(tables, "the trial"))
     run = Run(id=_NAME, seed=1, looks=len(comparison.rounds), config=tables, turns=True)
-    after_round = looking(run, config)
+    after_round = interim_check(run, config)
     records: list[Record] = []
     seconds = 0.0
     for number, each in enumerate(comparison.rounds):

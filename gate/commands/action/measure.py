@@ -134,19 +134,19 @@ def _measured(request: Request, out: TextIO) -> int:
     verb = request.asked.words.verb if request.asked is not None else "check"
     if verb == "bisect":
         return _bisected(request, out)
-    from gate.decide.stopping import looking
+    from gate.decide.stopping import interim_check
     from gate.evidence.records import DEFAULT_FOLDER
-    from gate.run.measuring import opened
+    from gate.run.measuring import open_run
     from gate.run.memory import append_check
     from gate.run.preview import introduction
     from gate.run.run_folder import records_of
 
     options = measuring_options(request)
-    with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
+    with open_run(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
         job = run.lay_out(rules_of(request))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
-        job, _ = run.measure(job, looking if job.part is None else None, explains=True)
+        job, _ = run.measure(job, interim_check if job.part is None else None, explains=True)
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         if job.run.creep is not None:

@@ -16,7 +16,7 @@ from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.decide.policy import policy_at
 from gate.decide.report import Decided, decide_by
-from gate.decide.stopping import looking
+from gate.decide.stopping import interim_check
 from gate.evidence.gather import gather
 from gate.evidence.records import MEASUREMENTS, cut_torn, read_inputs
 from gate.evidence.runs import config_of, run_of
@@ -168,7 +168,7 @@ def gated(folder: Path, past: Sequence[Visited], run: Measuring, job: Job) -> Ga
     if not made:
         begin = time.monotonic()
         make_folder(job.out, own=True)
-        job, _ = run.measure(job, looking)
+        job, _ = run.measure(job, interim_check)
         seconds = time.monotonic() - begin
         rounds = len({each.build for each in records_of(job.out) if isinstance(each, Execution)})
         note(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))

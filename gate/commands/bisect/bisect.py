@@ -29,7 +29,7 @@ from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job, now
 from gate.run.live_lines import Live
 from gate.run.locked import not_free
-from gate.run.measuring import Measuring, opened
+from gate.run.measuring import Measuring, open_run
 from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
@@ -77,7 +77,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         wait=options.wait,
     )  # fmt: skip
     folder = SearchFolder(options.out, _FOLDER, resume=True)
-    with opened(measuring, _FOLDER, err, quiet=outputs.quiet, folder=folder) as run:
+    with open_run(measuring, _FOLDER, err, quiet=outputs.quiet, folder=folder) as run:
         try:
             project = run.enter(
                 open_project(options.good, options.bad or "HEAD", rules, run.outputs(targets(outputs)))
@@ -109,7 +109,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 def _begun(run: Measuring, project: Project, measuring: MeasureOptions, options: Options) -> Search:
     """Lay a search out, or take up the one of the folder; another one there moves below runs/."""
     commits = commits_between(project.repository, project.sources.base.commit, project.sources.head.commit)
-    folder = run.settle(project)
+    folder = run.folder_for(project)
     begun = folder / ENDS / MEASUREMENTS
     # another search is refused by the run over both ends, as any run that is gone on with
     before = interrupted(begun.parent) if options.resume else None

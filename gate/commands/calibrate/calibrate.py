@@ -31,7 +31,7 @@ from gate.report.json import text_of
 from gate.report.outputs import deliver, require_writable, targets
 from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
-from gate.run.measuring import opened
+from gate.run.measuring import open_run
 from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, repeats, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
@@ -74,9 +74,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         base=None, head=options.head, out=options.out, seed=options.seed, dry_run=options.dry_run, keep=False,
         resume=options.resume, history=options.history, strict=options.strict, wait=options.wait,
     )  # fmt: skip
-    with opened(measuring, _FOLDER, err, quiet=outputs.quiet) as run:
+    with open_run(measuring, _FOLDER, err, quiet=outputs.quiet) as run:
         project = run.enter(open_itself(options.head, options.rules, run.outputs(written)))
-        job = prepare(_planned(project), measuring, run.settle(project), remembers=False)
+        job = prepare(_planned(project), measuring, run.folder_for(project), remembers=False)
         if options.dry_run:
             write_preview(job, out)
             return 0

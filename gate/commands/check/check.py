@@ -14,7 +14,7 @@ from gate.commands.check.given import with_given
 from gate.config.rules import matches
 from gate.decide.policy import policy_at
 from gate.decide.report import Decided, decide_by
-from gate.decide.stopping import looking
+from gate.decide.stopping import interim_check
 from gate.evidence.lines import Inputs
 from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.model import UserError
@@ -22,7 +22,7 @@ from gate.model.records import Failure, Same
 from gate.planning.deciding import next_plan
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, whole, write_asked
 from gate.run.job import Job
-from gate.run.measuring import opened
+from gate.run.measuring import open_run
 from gate.run.memory import append_check
 from gate.run.preview import introduction, write_preview
 from gate.run.refusal import refuse_unsafe
@@ -36,18 +36,18 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     # found out now, not after a quarter of an hour of measuring
     require_writable(outputs)
     refuse_unsafe()
-    with opened(options, Path(DEFAULT_FOLDER), err, quiet=outputs.quiet) as run:
+    with open_run(options, Path(DEFAULT_FOLDER), err, quiet=outputs.quiet) as run:
         job = run.lay_out(rules, targets(outputs))
         if options.dry_run:
             write_preview(job, out, explains=True)
             return 0
         run.begin(job, introduction(job))
-        # the run line holds the same rules, options included
-        gate = job.project.settings.rules
-        job, _ = run.measure(job, looking, explains=True)
+        config = job.project.settings.rules
+        job, _ = run.measure(job, interim_check, explains=True)
         inputs = read_inputs([str(job.out)])
         err.writelines(f"perfgate: warning: {warning}\n" for warning in _unmatched(rules.benchmarks, job, inputs))
-        decided = decide_by(inputs, policy_at(job.run, gate), RulesOptions(), next_plan)
+        # the config holds what the options set, so they are not applied again
+        decided = decide_by(inputs, policy_at(job.run, config), RulesOptions(), next_plan)
         # first what cannot fail: a disk that is full by now must not cost the verdict
         unprinted = None
         try:
@@ -74,7 +74,7 @@ def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
     names = {*(b.name for b in settings.rules.benchmark), *settings.renamed}
     ran = {name for record in records if (name := getattr(record, "benchmark", None))}
     unmatched = [glob for glob in globs if not any(matches(glob, name) for name in (*names, *ran))]
-    # of what failed, or runs the same program, the cases are not known
+    # the cases of a suite that failed or was proved identical are not known
     if not unmatched or any(isinstance(record, (Failure, Same)) for record in records):
         return []
     if not ran:
@@ -93,8 +93,9 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
         err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {job.out}` writes it again\n")
         return decided.report.exit_code or Exit.ERROR
     records = records_of(job.out)
-    # two given programs are of no project, of which something could be remembered
-    warnings = append_check(history, job.project, job.run, records) if job.project.folder is None else []
+    # two given programs belong to no project, so there is no history to add to
+    two_programs = job.project.compares_programs
+    warnings = [] if two_programs else append_check(history, job.project, job.run, records)
     if job.run.creep is not None:
         from gate.run.creep import append_night
 
@@ -105,6 +106,6 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
         known = decided.report.explanations or decided.report.unprofiled
         regressed = any(finding.verdict == "regression" for finding in decided.report.findings)
         # of the usual folder the report itself names the command
-        if regressed and not known and job.out != Path(DEFAULT_FOLDER) and job.project.folder is None:
+        if regressed and not known and job.out != Path(DEFAULT_FOLDER) and not two_programs:
             err.write(f"perfgate: `perfgate explain {shlex.quote(str(job.out))}` names the functions behind it\n")
     return decided.report.exit_code

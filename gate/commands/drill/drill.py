@@ -25,7 +25,7 @@ from gate.decide.estimates import subjects_of
 from gate.decide.futility import at_look, detectable
 from gate.decide.policy import policy_at
 from gate.decide.report import Decided, decide_by, judge_looks
-from gate.decide.stopping import looking
+from gate.decide.stopping import interim_check
 from gate.document import document as doc
 from gate.document import terminal
 from gate.evidence.records import DEFAULT_FOLDER, read_inputs
@@ -33,7 +33,7 @@ from gate.model import SCHEMA, Report, UserError
 from gate.planning.deciding import next_plan
 from gate.report.outputs import deliver, require_writable
 from gate.run.job import prepare
-from gate.run.measuring import opened
+from gate.run.measuring import open_run
 from gate.run.project import Project, open_itself, with_head
 from gate.run.refusal import refuse_unsafe
 from gate.words.failures import title
@@ -42,7 +42,7 @@ from gate.writing.units import format_share, plural
 from harness.source.base_and_head import SideSource, changed, default_tips, patched
 from harness.source.repository import Repository, TreeEntry, files_at
 
-LONGER = 0.25
+SLOWDOWN = 0.25
 _FOLDER = Path(DEFAULT_FOLDER) / "drill"
 _ONCE = ("plan.builds=1", "plan.executions=1", "plan.iterations=1", "gate.sameness=off")
 """Of an exercise that asks only whether a benchmark fails."""
@@ -125,18 +125,18 @@ class _Drill:
     err: TextIO
 
     def tried(
-        self, name: Name, what: str, change: Callable[[Project], Project], *, longer: float = 0.0
+        self, name: Name, what: str, change: Callable[[Project], Project], *, slowdown: float = 0.0
     ) -> tuple[Exercise, Decided]:
         """Run the gate on head with a change, as a check would, in a folder of its own; what: says the change."""
         self.err.write(f"perfgate: drill: {_KINDS[name].title}\n")
         wanted = _KINDS[name].wanted
         rules = replace(self.options.rules, sets=(*self.options.rules.sets, *(_ONCE if wanted == "error" else ())))
         asked = MeasureOptions(head=self.options.head, wait=self.options.wait, out=self.folder / name)
-        with opened(asked, _FOLDER / name, self.err, quiet=self.options.quiet) as run:
+        with open_run(asked, _FOLDER / name, self.err, quiet=self.options.quiet) as run:
             project = change(run.enter(open_itself(self.options.head, rules, run.outputs([]))))
-            job = replace(prepare(project, asked, run.settle(project), remembers=not longer), longer=longer)
+            job = replace(prepare(project, asked, run.folder_for(project), remembers=not slowdown), slowdown=slowdown)
             run.begin(job, [])
-            job, _ = run.measure(job, looking)
+            job, _ = run.measure(job, interim_check)
         gate = job.project.settings.rules
         decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions(), next_plan)
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
@@ -212,8 +212,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
             made = [each for each in programs if project.repository.inside(each) not in tracked]
     drill = _Drill(options, folder, config, err)
     if patch is None:
-        what = f"{format_share(LONGER)} were added to what each benchmark takes on head"
-        slower, decided = drill.tried("slower", what, lambda project: project, longer=LONGER)
+        what = f"{format_share(SLOWDOWN)} were added to what each benchmark takes on head"
+        slower, decided = drill.tried("slower", what, lambda project: project, slowdown=SLOWDOWN)
     else:
         what = f"{options.patch} was applied to head"
         slower, decided = drill.tried("slower", what, lambda project: drill.planted(project, patch))

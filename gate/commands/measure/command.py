@@ -26,7 +26,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.evidence.records import DEFAULT_FOLDER, MEASUREMENTS
     from gate.model import Execution, Failure, Same
     from gate.run.interruption import ended_before_a_round, say_why
-    from gate.run.measuring import opened
+    from gate.run.measuring import open_run
     from gate.run.preview import introduction, write_preview
     from gate.run.refusal import refuse_unsafe
     from gate.run.run_folder import records_of
@@ -34,7 +34,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.writing.units import plural
 
     refuse_unsafe()
-    with opened(options.measuring, Path(DEFAULT_FOLDER), err, quiet=options.quiet) as run:
+    with open_run(options.measuring, Path(DEFAULT_FOLDER), err, quiet=options.quiet) as run:
         job = run.lay_out(options.rules, early=False)
         if options.measuring.dry_run:
             write_preview(job, out, explains=True)

@@ -29,7 +29,7 @@ from gate.run import run_folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
 from gate.run.live_lines import say_line
-from gate.run.measuring import Measuring, opened
+from gate.run.measuring import Measuring, open_run
 from gate.run.preview import expected_seconds
 from gate.run.refusal import refuse_unsafe
 from gate.words.failures import sentence
@@ -58,7 +58,7 @@ def run(
     written = OutputOptions(analysis.written if analysis is not None else {})
     require_writable(written)
     refuse_unsafe()
-    with opened(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
+    with open_run(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
         design, job = lay_out(run, options, rules, targets(written))
         to_do = of_the_rest(job, runs.records_of(job.out)) if job.resumes else job
         if options.dry_run:
@@ -102,7 +102,7 @@ def lay_out(
     Raises: UserError: no [study], nothing to measure here, or a run that cannot be resumed.
     """
     design = run.enter(experiment.open_design(options.base, options.head, rules, run.outputs(outputs)))
-    job = prepare_study(design, options, run.settle(design.project), configs=[rules.config, rules.rules])
+    job = prepare_study(design, options, run.folder_for(design.project), configs=[rules.config, rules.rules])
     return design, job
 
 
@@ -185,7 +185,7 @@ def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
     """Return a job whose rounds are what is left to measure, and which knows what was measured earlier."""
     own = (b for side in SIDES for b in job.project.settings.sides[side].benchmark)
     suites = {benchmark.name for benchmark in own if benchmark.measured.suite}
-    ledger = Ledger(records, job.session, suites, design=True)
+    ledger = Ledger(records, job.session, suites, study=True)
     left = []
     for each in job.rounds:
         if steps := tuple(ledger.pending(each.executions)):

@@ -182,7 +182,7 @@ class _One:
         with tempfile.TemporaryDirectory() as folder:
             printed = Path(folder, "names")
             try:
-                executions.unmeasured(asked, self.step, self.directory, printed=printed, seconds=limit)
+                executions.run_unmeasured(asked, self.step, self.directory, printed=printed, seconds=limit)
                 told = printed.read_text(encoding="utf-8", errors="replace")
             except (BudgetEndedError, OSError):
                 return ()

@@ -27,7 +27,7 @@ from gate.report.outputs import deliver, require_writable, targets
 from gate.run.job import Job, prepare, quantile_warnings
 from gate.run.live_lines import Live, Steps
 from gate.run.locked import not_free
-from gate.run.measuring import Measuring, opened
+from gate.run.measuring import Measuring, open_run
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings
@@ -68,9 +68,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
     measuring = MeasureOptions(head=options.head, strict=options.strict, wait=options.wait)
     require_writable(outputs)
-    with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
+    with open_run(measuring, _FOLDER, err, quiet=options.quiet) as making:
         project = making.enter(open_itself(options.head, options.rules, making.outputs(targets(outputs))))
-        job = prepare(project, measuring, making.settle(project))
+        job = prepare(project, measuring, making.folder_for(project))
         if options.strict:
             refuse_unfit_for(job)
         trial = _tried(making, job, err, quiet=options.quiet)

@@ -14,7 +14,7 @@ from gate.config.config_text import ConfigError, from_tables
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.decide.report import decide
-from gate.decide.stopping import looking
+from gate.decide.stopping import interim_check
 from gate.evidence.gather import gather
 from gate.model import Finding, Look, Report, RoundsDone, Run, reasons
 from gate.model.warnings.estimates import NotExact
@@ -260,7 +260,7 @@ def test_builds_alone_are_no_measuring_and_what_has_no_size_or_time_is_said() ->
 def test_a_limit_is_asked_about_though_the_ratio_is_settled(limit: str | None, settled: set[str]) -> None:
     # head is as base is: after round 4 nothing of the ratio is open, and no limit is judged below min_builds
     tables: dict[str, Any] = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"limit": limit} if limit else {}}
-    after_round = looking(Run(created="2026-11-20T09:00:00Z", config=tables), parse(from_tables(tables, "test")))
+    after_round = interim_check(Run(created="2026-11-20T09:00:00Z", config=tables), parse(from_tables(tables, "test")))
     assert after_round is not None
     records = [each.record for each in located(*timed(0.1, count=4))]
     looks = [Look(look=number) for number in (1, 2, 3)]

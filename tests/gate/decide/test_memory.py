@@ -9,7 +9,7 @@ import pytest
 
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.decide.stopping import looking
+from gate.decide.stopping import interim_check
 from gate.model import Finding, FindingMemory, Look, MeanSquare, Memory, MemoryUse, Remembered, Report, Run, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
@@ -135,7 +135,7 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
     # four rounds of this spread settle nothing by themselves
     for memory, settled in ((memory_of(remembered("a", 0.006)), {"a"}), (None, set())):
         run = Run(created="2026-11-20T09:00:00Z", config=plan, memory=memory)
-        after_round = looking(run, parse(from_tables(plan, "test")))
+        after_round = interim_check(run, parse(from_tables(plan, "test")))
         assert after_round is not None and after_round(measured) == settled
 
 

@@ -192,7 +192,7 @@ def test_sides_take_turns_each_with_its_own_command(made: Made, tmp_path: Path) 
 
 
 def test_what_a_drill_adds_is_spent_and_counted_as_the_programs_own(made: Made, tmp_path: Path) -> None:
-    sides = (LaunchSide(("sleep", "0.1"), ENVIRONMENT, tmp_path, longer=each) for each in (0.0, 0.5))
+    sides = (LaunchSide(("sleep", "0.1"), ENVIRONMENT, tmp_path, slowdown=each) for each in (0.0, 0.5))
     as_it_is, longer = good(made(*sides, starts=[0, 1]))
     assert value(as_it_is, "user") < 0.05 <= value(longer, "user")
     assert value(longer, "time") >= 0.15

@@ -98,7 +98,7 @@ def proofs(bench: Bench) -> list[str]:
 
 
 def run(bench: Bench, executor: FakeExecutor, overtime: float = 0.0) -> MeasuredRounds:
-    return bench.measure(executor, adding(bench.appended), environments=REAL, unproved=None, overtime=overtime)
+    return bench.measure(executor, adding(bench.appended), environments=REAL, no_proofs=None, overtime=overtime)
 
 
 LONG = {"long": 40.0} | {f"quick{n}": 1.0 for n in range(10)}
