@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.commands.simulate.draws import CREATED, NORMAL, CaseNoise, Shape, cases_of, evidence_of, levels_of
-from gate.model import Evidence, FindingMemory, MeanSquare, Memory, Remembered, Run
+from gate.model import Evidence, FindingMemory, Memory, RelativeVariance, Remembered, Run
 from gate.model.case import MEAN
 from gate.stats.prior import MOST_DF
 from gate.stats.rounding import Array
@@ -74,8 +74,8 @@ class Varied:
             FindingMemory(benchmark=f"case-{k}", metric="time", factors={}, statistic=MEAN, sessions=[Remembered(
                 session="calibration", created=CREATED, rounds=self.memory + 1, executions=1, iterations=1,
                 iteration=None, execution=None,
-                build=MeanSquare(value=float(side), df=min(2.0 * self.memory, MOST_DF)),
-                contrast=MeanSquare(value=float(contrast), df=self.memory),
+                build=RelativeVariance(value=float(side), df=min(2.0 * self.memory, MOST_DF)),
+                contrast=RelativeVariance(value=float(contrast), df=self.memory),
             )])
             for k, (contrast, side) in enumerate(zip(contrasts, within, strict=True))
         ]  # fmt: skip

@@ -12,7 +12,7 @@ import msgspec
 
 from gate.config.instruments import command_metrics
 from gate.config.types import Accept, Benchmark, Builds, Config, Detectable, MetricRules, Override, Plan, Show
-from gate.model import Better, Metric, Whose
+from gate.model import Better, Metric, RulesSource
 from gate.model.case import MEAN, TYPICAL
 from gate.model.directions import told_or_known
 from gate.model.names import ACTIVE, BUILD_TIME, SIZE, SUCCESS
@@ -50,7 +50,7 @@ class Policy(msgspec.Struct, frozen=True):
     label: str | None = None
     measured: Config | None = None
     """What the run was measured by, which lays out its looks; None where that is not known."""
-    whose: Whose | None = None
+    whose: RulesSource | None = None
     """Where they come from, as data."""
 
 

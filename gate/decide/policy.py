@@ -14,7 +14,7 @@ from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.evidence.runs import config_of
-from gate.model import Run, UserError, Whose
+from gate.model import RulesSource, Run, UserError
 from gate.writing.phrases import unread
 
 
@@ -36,7 +36,7 @@ def policy_of(run: Run | None, options: RulesOptions) -> Policy:
         config = (config_of(run, sets) if options.sets else None) or measured
     else:
         source = source or project_source(_text(Path("perfgate.toml")), _text(Path("pyproject.toml")))
-        whose = Whose("named", source.name) if source else Whose("defaults")
+        whose = RulesSource("named", source.name) if source else RulesSource("defaults")
         config = parse(over(source, sets) if source else sets)
         if measured is not None:
             # a file of rules need not repeat the benchmarks: how they were measured comes from the run
@@ -53,8 +53,8 @@ def policy_at(run: Run, config: Config) -> Policy:
     return Policy(config, str(whose), today(), measured=config, whose=whose)
 
 
-def _of_run(run: Run) -> Whose:
-    return run.whose or (Whose("named", run.rules) if run.rules else Whose("run"))
+def _of_run(run: Run) -> RulesSource:
+    return run.whose or (RulesSource("named", run.rules) if run.rules else RulesSource("run"))
 
 
 def today() -> datetime.date:

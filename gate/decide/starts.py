@@ -128,7 +128,7 @@ def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Po
     plan = config.plan
     made = [each for each in first if isinstance(each, Execution)]
     builds = [each for each in first if isinstance(each, Build)]
-    following = sum(each.following or 0.0 for each in builds)
+    following = sum(each.next_build_seconds or 0.0 for each in builds)
     once = sum((each.seconds or 0.0) + (each.setup or 0.0) + (each.checked or 0.0) for each in builds)
     once += sum(each.before or 0.0 for each in made)
     turns = {each.benchmark: each.executions for each in first if isinstance(each, Turn)}

@@ -11,7 +11,7 @@ import msgspec
 from gate.config.rules import better_of, matches
 from gate.config.types import Config
 from gate.evidence.lines import Located
-from gate.model import SIDES, Better, Build, Case, Execution, LevelCounts, Metric, Side, SideSummary, Unsampled
+from gate.model import SIDES, Better, Build, Case, Execution, LevelCounts, Metric, Side, SideSummary, SummaryRecord
 from gate.model.case import MEAN, CaseId, canonical
 from gate.model.directions import told_or_known
 from gate.model.evidence import Aggregate
@@ -52,7 +52,7 @@ def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
                 for name in line.metrics:
                     sampled.add(CaseId(line.benchmark, name, factors))
                     own[CaseId(line.benchmark, name, factors)].add(place)
-            elif isinstance(line, Unsampled) and line.statistic in CENTRAL:
+            elif isinstance(line, SummaryRecord) and line.statistic in CENTRAL:
                 key, place = _case(line), (line.session, line.build)
                 builds[key][line.statistic].add((located.path, line.side, place))
                 own[key].add(place)
@@ -80,14 +80,14 @@ def with_figures(records: Sequence[Located], figures: Figures) -> list[Located]:
         for name in e.metrics
     }
 
-    def is_value(line: Unsampled) -> bool:
+    def is_value(line: SummaryRecord) -> bool:
         key = _case(line)
         return figures.get(key) == line.statistic and (key, line.side, line.session, line.build) not in sampled
 
     found: list[Located] = []
     for located in records:
         line = located.record
-        if isinstance(line, Unsampled) and is_value(line):
+        if isinstance(line, SummaryRecord) and is_value(line):
             # a mean is no count, whatever it is of
             exact = to_base(line.unit)[0] in COUNTS and line.statistic == "value"
             metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=exact, step=line.step)
@@ -114,16 +114,16 @@ def figure_warnings(figures: Figures) -> list[Said]:
     return told
 
 
-def _case(line: Unsampled) -> CaseId:
+def _case(line: SummaryRecord) -> CaseId:
     return CaseId(line.benchmark, line.metric, canonical(line.factors))
 
 
 # --- the others -------------------------------------------------------------------------------------------------------
 
 
-def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:
+def aggregates(lines: Sequence[SummaryRecord], config: Config) -> list[Aggregate]:
     """Bring the sides together; where they differ in unit or direction, each stands alone."""
-    found: dict[tuple[str, str, str, str, str, Better | None], dict[Side, list[Unsampled]]]
+    found: dict[tuple[str, str, str, str, str, Better | None], dict[Side, list[SummaryRecord]]]
     found = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
         unit, _ = to_base(line.unit)
@@ -141,7 +141,7 @@ def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:
     ]  # fmt: skip
 
 
-def side_of(lines: Sequence[Unsampled]) -> SideSummary:
+def side_of(lines: Sequence[SummaryRecord]) -> SideSummary:
     """Sum the aggregates of one side up: the mean of its builds'; limits where there is one."""
     scale = to_base(lines[0].unit)[1]
     low, high = (None if len(lines) > 1 or limit is None else limit * scale for limit in (lines[0].low, lines[0].high))

@@ -392,7 +392,7 @@ def slowest_round(records: Sequence[Located]) -> float | None:
         own = [each.record for each in located]
         for record in own:
             if isinstance(record, Build):
-                seconds = record.seconds if record.build else record.following
+                seconds = record.seconds if record.build else record.next_build_seconds
                 building[path, record.session, record.build] += seconds or 0.0
             elif isinstance(record, Execution):
                 executing[path, record.session, record.build] += record.seconds or 0.0

@@ -12,7 +12,7 @@ from typing import Literal
 
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
-from gate.model import SIDES, Execution, Failure, Record, Side, Unsampled
+from gate.model import SIDES, Execution, Failure, Record, Side, SummaryRecord
 from gate.model.bounds import COARSE
 from gate.model.case import CaseId, canonical
 from gate.model.names import COUNTS, FEWEST_FOR_STEADY
@@ -69,11 +69,11 @@ def _by_case(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
     """Collect values by case and side; statistics of another tool, and failures, are cases of their own."""
     found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
-        factors = canonical(line.factors) if isinstance(line, (Execution, Unsampled, Failure)) else ""
+        factors = canonical(line.factors) if isinstance(line, (Execution, SummaryRecord, Failure)) else ""
         if isinstance(line, Failure):
             for side in SIDES if line.side is None else [line.side]:
                 found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(([0.0], True))
-        elif isinstance(line, Unsampled):
+        elif isinstance(line, SummaryRecord):
             unit, scale = to_base(line.unit)
             case = CaseId(line.benchmark, line.metric, factors, line.statistic)
             found[case][line.side].append(([line.value * scale], unit in COUNTS))

@@ -26,7 +26,7 @@ from gate.formats.parts.reading import (
 )
 from gate.formats.parts.result import FailedResult, ProcessValues, ToolAggregate
 from gate.formats.parts.source import Source
-from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
+from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, SummaryRecord, UserError
 from gate.model.names import COUNTS
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
@@ -352,7 +352,7 @@ def _values(
     for one in reading.aggregates:
         own, what = settings(one), (one.metric, one.statistic)
         execution = numbered_anew(taken, (one.benchmark, str(own)), [what], begin + one.execution)
-        yield Unsampled(
+        yield SummaryRecord(
             benchmark=one.benchmark, side=side, session=place["session"], build=place["build"],
             execution=execution, factors=own, metric=one.metric, statistic=one.statistic,
             value=one.value, unit=one.unit, better=one.better, low=one.low, high=one.high, confidence=one.confidence,

@@ -50,7 +50,7 @@ from gate.model.directions import told_or_known
 from gate.model.evidence import Case, Evidence, Sample
 from gate.model.names import ACTIVE, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled
-from gate.model.records import Build, Execution, Failure, HostState, Record, Run, Same, Turn, Unsampled
+from gate.model.records import Build, Execution, Failure, HostState, Record, Run, Same, SummaryRecord, Turn
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings import measured as warn
 from gate.model.warnings.base import Said
@@ -79,7 +79,7 @@ def gather(
         EvidenceError: the same start twice, run lines that differ, or an experiment on one side alone.
     """
     figures: Figures = {}
-    if any(isinstance(r.record, Unsampled) for r in records):
+    if any(isinstance(r.record, SummaryRecord) for r in records):
         figures = figures_of([r for r in records if getattr(r.record, "side", None) == side] for side in SIDES)
         records = with_figures(records, figures)
     if len({r.path for r in records}) > 1:
@@ -97,7 +97,7 @@ def gather(
         evidence, most=most, budget=budget, seconds=spent(cost), cost=cost, unfinished=cut,
         states=_only(explaining, HostState),
         profiles=_only(explaining, Profile), unprofiled=_only(explaining, Unprofiled),
-        aggregates=aggregates(_only(explaining, Unsampled), config),
+        aggregates=aggregates(_only(explaining, SummaryRecord), config),
         warnings=[*(figure_warnings(figures) if evidence.cases else ()), *evidence.warnings],
     )  # fmt: skip
     if run is not None and run.apart:
@@ -154,7 +154,7 @@ def _gathered(
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     # what files of head alone hold figures of, without the values behind them
-    of_head = [] if run is None or not run.apart or run.base is not None else _only(selected, Unsampled)
+    of_head = [] if run is None or not run.apart or run.base is not None else _only(selected, SummaryRecord)
     figures = dict.fromkeys(each.benchmark for each in of_head if each.benchmark not in lone)
     # all that head has is in suites without a benchmark in base
     is_new = bool(absent["base"] and lone and not (cases or proofs or failures))

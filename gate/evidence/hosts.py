@@ -15,7 +15,7 @@ import msgspec
 
 from gate.evidence.lines import Located
 from gate.evidence.runs import File, files_of
-from gate.model import SIDES, Execution, HostState, Run, Side, Unsampled
+from gate.model import SIDES, Execution, HostState, Run, Side, SummaryRecord
 from gate.model.bounds import number
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import hosts as warn
@@ -295,7 +295,9 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
 
     away: keys that somebody compares by.
     """
-    files = [(file, [r for r in file.records if isinstance(r, (Execution, Unsampled))]) for file in files_of(records)]
+    files = [
+        (file, [r for r in file.records if isinstance(r, (Execution, SummaryRecord))]) for file in files_of(records)
+    ]
     found, dates, labels = _nothing(), _nothing(), _nothing()
     for file, values in files:
         for record in values:
@@ -332,7 +334,7 @@ def _nothing() -> _Values:
     return defaultdict(lambda: {side: {} for side in SIDES})
 
 
-def _single_processor(values: Sequence[Execution | Unsampled], found: _Values) -> None:
+def _single_processor(values: Sequence[Execution | SummaryRecord], found: _Values) -> None:
     """Add the GOMAXPROCS of a side whose names end with none, where the other side's do."""
     whole = {record.benchmark for record in values if _PROCESSORS in record.labels}
     for side in SIDES if _PROCESSORS in found else ():

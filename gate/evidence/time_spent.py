@@ -86,7 +86,7 @@ def _fitting(plan: Plan, steps: Sequence[Build | Execution], rounds: int) -> int
         building = sum((r.seconds or 0.0) + (r.checked or 0.0) for r in builds)
         left -= sum(r.setup or 0.0 for r in builds) + _OWN * (building + executing)
         # later builds may only link, which the first ones have tried
-        following = _OWN * (sum(r.following or 0.0 for r in builds) + executing)
+        following = _OWN * (sum(r.next_build_seconds or 0.0 for r in builds) + executing)
     if following <= 0:
         return most_builds(plan)
     return max(1, min(most_builds(plan), rounds + math.floor(left / following)))
@@ -199,7 +199,7 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
         setup=sum(each.setup or 0.0 for each in builds) + cut.setup,
         builds=len(builds),
         building=sum(each.seconds or 0.0 for each in builds),
-        following=mean_of(build.following for build in builds),
+        following=mean_of(build.next_build_seconds for build in builds),
         executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions})
         + cut.compared,
         executing=sum(each.seconds or 0.0 for each in executions) + cut.comparing,
@@ -267,7 +267,7 @@ def pace_of(records: Sequence[Record]) -> Pace | None:
         return None
     cost = cost_of(records)
     first, later = _per_round([b for b in builds if b.build == 0]), [b for b in builds if b.build > 0]
-    following = _per_round(later) if later else sum(b.following or 0.0 for b in builds)
+    following = _per_round(later) if later else sum(b.next_build_seconds or 0.0 for b in builds)
     once = (cost.setup or 0.0) + cost.before + (cost.keep or 0.0) + (cost.again or 0.0) + max(0.0, first - following)
     taken: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     counts: dict[tuple[str, str, str], set[tuple[int, int]]] = defaultdict(set)
@@ -307,7 +307,7 @@ def first_build(build: Build) -> float | None:
 def later_build(builds: Sequence[Build]) -> float | None:
     """Return what a build after the first one takes; where there was none yet, what is to be expected."""
     later = mean_of(build.seconds for build in builds if build.build > 0)
-    return mean_of(build.following for build in builds) if later is None else later
+    return mean_of(build.next_build_seconds for build in builds) if later is None else later
 
 
 def mean_of(seconds: Iterable[float | None]) -> float | None:

@@ -21,11 +21,11 @@ _LARGEST = 2**53
 Index = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 
 
-class MeanSquare(msgspec.Struct, frozen=True, kw_only=True):
-    """An estimated variance, divided by the squared mean (of ln q: as it is), and its degrees of freedom."""
+class RelativeVariance(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimated variance."""
 
     value: float
-    """The variance."""
+    """The variance over the squared mean, no unit; of logarithms the variance itself."""
     df: float
     """Its degrees of freedom."""
 
@@ -47,13 +47,13 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """Per build."""
     iterations: float
     """Per execution."""
-    iteration: MeanSquare | None
+    iteration: RelativeVariance | None
     """S2 of iterations, pooled over the sides that were used; None: not known."""
-    execution: MeanSquare | None
+    execution: RelativeVariance | None
     """S2 of executions; None: not known."""
-    build: MeanSquare | None
+    build: RelativeVariance | None
     """S2 of builds; None: not known."""
-    contrast: MeanSquare | None
+    contrast: RelativeVariance | None
     """The variance over rounds of head_r/y - base_r/x; None: only one side could be used."""
     layouts: Layouts = "independent"
     """Of both sides of a round."""
@@ -120,7 +120,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Of such a view: what else runs on the host disturbs it less."""
 
 
-class Whose(msgspec.Struct, frozen=True):
+class RulesSource(msgspec.Struct, frozen=True):
     """Whose rules are in force, and what was set over them."""
 
     kind: Literal["base", "head", "target", "run", "defaults", "named"]
@@ -137,11 +137,11 @@ class Whose(msgspec.Struct, frozen=True):
         return " with ".join([name or self.kind, *([", ".join(self.sets)] if self.sets else [])])
 
 
-class How(msgspec.Struct, frozen=True):
+class SideChoice(msgspec.Struct, frozen=True):
     """How one side was chosen."""
 
     text: str
-    """What goes on behind "base is"."""
+    """Completes the sentence "base is ..."."""
     kind: Literal["given", "parent", "ancestor", "head", "other"] = "other"
     """given: somebody named it. parent: the first of a pull request's merge commit. ancestor: the nearest that builds
     and runs. head: head itself."""
@@ -149,31 +149,31 @@ class How(msgspec.Struct, frozen=True):
     """Commits between an ancestor and what it stands for."""
 
 
-FIRST_PARENT = How("the first parent of the pull request's merge commit", "parent")
-AS_HEAD = How("head", "head")
+FIRST_PARENT = SideChoice("the first parent of the pull request's merge commit", "parent")
+AS_HEAD = SideChoice("head", "head")
 
 
-def given(ref: str) -> How:
+def given(ref: str) -> SideChoice:
     """Say that somebody named it."""
-    return How(f"{ref} as given", "given")
+    return SideChoice(f"{ref} as given", "given")
 
 
-def merge_base(branch: str) -> How:
+def merge_base(branch: str) -> SideChoice:
     """Say that it is where a branch began."""
-    return How(f"the merge base with {branch}")
+    return SideChoice(f"the merge base with {branch}")
 
 
-def working_ancestor(ref: str, steps: int) -> How:
+def working_ancestor(ref: str, steps: int) -> SideChoice:
     """Say that it stands for a commit that does not build or run."""
     before = f"{plural(steps, 'commit')} before it"
-    return How(f"the nearest ancestor of {ref} that builds and runs, {before}", "ancestor", steps)
+    return SideChoice(f"the nearest ancestor of {ref} that builds and runs, {before}", "ancestor", steps)
 
 
 class Choice(msgspec.Struct, frozen=True):
     """How both sides were chosen; None: there is no such side."""
 
-    base: How | None
-    head: How | None
+    base: SideChoice | None
+    head: SideChoice | None
 
     def __str__(self) -> str:
         """Say it: "base is the merge base with main; head is the last commit on feature"."""
@@ -197,7 +197,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     seed: int | None = None
     """From which layouts and orders are drawn."""
     looks: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    """The most rounds at which it may look and stop; None: the design is fixed."""
+    """The most rounds of a plan whose looks may end it early; None: the number of rounds is fixed."""
     shard: (
         Annotated[
             str,
@@ -228,7 +228,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """The command line that measures, without the program's name; None: not known."""
     rules: str | None = None
     """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
-    whose: Whose | None = None
+    whose: RulesSource | None = None
     """The same as data; None: of an older or another program."""
     sources: dict[Side, str] = {}
     """Of a study: "sha256:..." over all files but perfgate's own configuration, of which --resume compares the keys."""
@@ -256,7 +256,7 @@ FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "
 Ordered = Literal["objects", "functions", "objects+functions", "shuffled", "nothing"]
 
 
-class FullBuilds(msgspec.Struct, frozen=True, kw_only=True):
+class WhyNotRelinked(msgspec.Struct, frozen=True, kw_only=True):
     """Why later builds of a side are full ones, and not links of what its first build has compiled."""
 
     kind: FullKind | str
@@ -294,7 +294,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     checked: float | None = None
     """Seconds that linking again with its own seed took after it, to see that this gives its bytes: about as long as a
     later build takes. None: not done."""
-    full: FullBuilds | None = None
+    full: WhyNotRelinked | None = None
     """Why the builds after this one are full ones; None: they are not, or it is not known."""
     ordered: Ordered | str | None = None
     """What its links were ordered by, of those whose results stand in the tree; None: unknown."""
@@ -302,7 +302,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """"sha256:..." over the functions of its Go artifacts, by address; None: there are none, or they cannot be read."""
 
     @property
-    def following(self) -> float | None:
+    def next_build_seconds(self) -> float | None:
         """The seconds of the next build of its side, as far as this one tells: a link takes as long as its check."""
         return self.seconds if self.checked is None or self.full is not None else self.checked
 
@@ -342,7 +342,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     """Whether something that the command started went on after it had ended."""
 
 
-class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=False):
+class SummaryRecord(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=False):
     """A mean, median or quantile that another tool gave without the values behind it.
 
     A mean or median is the value of its build where a side has several builds; the others are shown, and never decided.
@@ -380,9 +380,9 @@ class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=Fal
 
 
 Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
-"""Why measuring ended: every round was done, the budget ended or the next round (of a designed experiment the next
-replicate) does not fit it, a build failed or a tree was changed (build-failure), every benchmark failed, or those that
-did not fail need no more."""
+"""Why measuring ended. finished: every round was run. budget: it ended, or the next round (in a study: replicate) does
+not fit. build-failure: a build failed or a tree changed. failed: every benchmark failed. settled: the others need no
+more."""
 
 Phase = Literal["checkout", "setup", "build", "service", "comparison", "execution"]
 
@@ -409,7 +409,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     beyond: float = 0.0
     """Seconds that it had beyond the budget: first builds and proofs may have as many as the budget has."""
     compared: Index = 0
-    """Executions whose output was compared before it: they have no line either."""
+    """Executions that were run and not measured before it, such as traced ones: they have no line."""
     comparing: float = 0.0
     """The seconds of those."""
 
@@ -439,8 +439,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     stop: Stop | None = None
     """Why measuring ended; None: it has only begun, or an older perfgate measured."""
     rounds: Index | None = None
-    """Of a gate whose last round the budget ended: the rounds that are complete; what follows them does not count.
-    None: it did not end one."""
+    """At the end: the rounds that were complete. Where the budget ended a step (see cut), executions of later rounds do
+    not count. None: at the beginning, or not known."""
     cut: Cut | None = None
     """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
     seconds: float | None = None
@@ -460,10 +460,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """A build or execution that gave no usable values, a tree that something changed, or a missing benchmark."""
 
     kind: FailureKind
-    """What failed: the set-up of a side, a build, an execution, the tree (its files changed), the output (base's
-    differs), what it reads outside its tree (the build of another side or setting wrote it), the proof that it is
-    the same on both sides (what it reads was written later), a benchmark that is missing or repeated, or the lock
-    of the machine."""
+    """What failed. setup, build, execution: that of a side. tree: its files changed. output: base's differs. outside:
+    it reads what the build of another side or setting wrote. unproved: what it reads was written after the proof that
+    both sides are the same. missing, repeated: a benchmark is. lock: the machine was not free."""
     benchmark: str | None = None
     """Name of the benchmark; None: it concerns all, as a build does."""
     side: Side | None = None
@@ -502,7 +501,7 @@ class Same(Proof, frozen=True, kw_only=True, tag="same"):
 
     @property
     def proof(self) -> Proof:
-        """What proves it."""
+        """The proof alone, without benchmark and session, as report.json has it."""
         return Proof(**{name: getattr(self, name) for name in Proof.__struct_fields__})
 
 
@@ -528,11 +527,11 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     settled: list[str] = []
     """Names of the benchmarks that need no more."""
     stop: str | None = None
-    """Why measuring stops here; None: it goes on."""
+    """Not written any more."""
     seconds: float | None = None
     """What deciding it took."""
 
 
-Record = Run | Build | Execution | Unsampled | Failure | Same | Turn | Look | HostState | Profile | Unprofiled
+Record = Run | Build | Execution | SummaryRecord | Failure | Same | Turn | Look | HostState | Profile | Unprofiled
 AfterRound = Callable[[Sequence[Record]], frozenset[str]]
 """Judges all records of a run after a round: which benchmarks need no more executions."""

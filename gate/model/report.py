@@ -14,7 +14,7 @@ from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Top, Ve
 from gate.model.outcomes import Summary
 from gate.model.profile import Explanation, Unprofiled
 from gate.model.reasons import UNBOUNDED, Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
-from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
+from gate.model.records import Build, Commit, Failure, HostState, RulesSource, Turn
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
@@ -418,7 +418,7 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The keys of [gate] in perfgate.toml, all of them, in force."""
     override: list[dict[str, Any]]
     accept: list[dict[str, Any]]
-    whose: Whose | None = None
+    whose: RulesSource | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

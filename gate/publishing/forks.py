@@ -20,8 +20,8 @@ from gate.evidence.lines import Inputs, Located
 from gate.evidence.records import MEASUREMENTS
 from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
-from gate.model import Commit, Run, UserError, Whose
-from gate.model.records import Choice, How
+from gate.model import Commit, RulesSource, Run, UserError
+from gate.model.records import Choice, SideChoice
 from gate.model.warnings.base import Said
 from gate.planning.deciding import next_plan
 from gate.publishing.outcome import LARGEST_STATUS, Status, parse_left
@@ -114,10 +114,10 @@ def decide_foreign(
         base=Commit(ref=pull.base.ref, sha=claims.base),
         head=Commit(ref=f"#{pull.number}", sha=claims.head),
         choice=Choice(
-            How("the commit that the fork's workflow run names"),
-            How(f"the commit of #{pull.number}{merged}, confirmed by the forge"),
+            SideChoice("the commit that the fork's workflow run names"),
+            SideChoice(f"the commit of #{pull.number}{merged}, confirmed by the forge"),
         ),
-        whose=policy.whose or Whose("named", policy.source),
+        whose=policy.whose or RulesSource("named", policy.source),
     )
     judged = sanitise(records, known, policy.config)
     inputs = Inputs(judged, [_FOREIGN], [write_records(judged, folder)])
@@ -134,7 +134,7 @@ def _policy_of(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str
     place = PurePosixPath(directory)
     if place.is_absolute() or ".." in place.parts:
         raise UserError(f"input working-directory: {directory!r:.200} is not a folder inside the repository")
-    whose = Whose("target", pull.base.ref)
+    whose = RulesSource("target", pull.base.ref)
     own, shared = (forge.file_at(str(place / name), pull.base.ref) for name in ("perfgate.toml", "pyproject.toml"))
     source = project_source(own, shared, str(whose))
     if source is None:

@@ -9,7 +9,7 @@ import msgspec
 from gate.codes import Exit
 from gate.github.runner import put, read_regular
 from gate.model import ReportVerdict, UserError
-from gate.model.records import How
+from gate.model.records import SideChoice
 from gate.model.warnings import AnyWarning
 from gate.publishing.notice import Notice
 from gate.publishing.request import STATUS, folded
@@ -26,7 +26,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     lines: list[str]
     attempt: int = 0
     """Of its run; 0: not said."""
-    how: How | None = None
+    how: SideChoice | None = None
     """Why it compared with this base."""
     warnings: list[AnyWarning | str] = []
     """For the reader of the report."""

@@ -19,7 +19,7 @@ from gate.cli.groups import RulesOptions
 from gate.cli.option_values import Shard
 from gate.github.event import Event
 from gate.model import UserError
-from gate.model.records import How
+from gate.model.records import SideChoice
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.base import Said
 from gate.publishing.asked import AskedPull
@@ -115,7 +115,7 @@ class Request(ActionInputs, frozen=True, kw_only=True):
     """Of everything this action writes."""
     place: str
     """Where the project is in the repository, with slashes."""
-    how: How | None
+    how: SideChoice | None
     """Why this base; None where it was asked for."""
     remember: bool
     """Whether the history may be written."""

@@ -158,7 +158,7 @@ def budget_warnings(
 def _saved(last: Sequence[Record], kept: Collection[Side]) -> float:
     """Return the seconds of the last run that first builds took, of those sides whose builds are kept since."""
     builds = [b for b in last if isinstance(b, Build) and b.side in kept and not b.cached]
-    return sum(((first_build(each) or 0.0) - (each.following or 0.0)) + (each.setup or 0.0) for each in builds)
+    return sum(((first_build(each) or 0.0) - (each.next_build_seconds or 0.0)) + (each.setup or 0.0) for each in builds)
 
 
 def past_of(folder: Path) -> list[list[Located]]:

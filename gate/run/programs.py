@@ -17,7 +17,7 @@ from gate.config.config_text import ConfigError, ConfigText, Fault, read_source
 from gate.config.resolve import resolve
 from gate.config.types import Builds
 from gate.evidence.records import DEFAULT_FOLDER
-from gate.model import Commit, UserError, Whose
+from gate.model import Commit, RulesSource, UserError
 from gate.model.records import Choice, given
 from gate.report.outputs import make_folder
 from gate.run.project import Project, named_config, selected
@@ -96,7 +96,7 @@ def open_programs(config: ConfigText, options: RulesOptions) -> Iterator[Project
             name = as_text(benchmarks[0].command) if len(benchmarks) == 1 else f"`{key}` of each benchmark"
             sides.append(SourceSide(Commit(ref=name), repository.git.line("rev-parse", ref)))
         sources = Sources(sides[0], sides[1], Choice(*(given(side.commit.ref or "") for side in sides)), ())
-        whose = Whose("named", config.name, tuple(options.sets))
+        whose = RulesSource("named", config.name, tuple(options.sets))
         project = Project(repository, sources, settings, whose, asked=options, folder=folder)
         yield selected(project, options.benchmarks, option="benchmark")
 

@@ -22,9 +22,9 @@ from gate.config.shards import names_in, too_many
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.records import DEFAULT_FOLDER
-from gate.model import SIDES, Side, UserError, Whose
+from gate.model import SIDES, RulesSource, Side, UserError
 from gate.model.history import Pin
-from gate.model.records import AS_HEAD, Choice, How
+from gate.model.records import AS_HEAD, Choice, SideChoice
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
 from gate.run.refusal import refuse_default, with_target
 from gate.writing.phrases import none_of
@@ -70,7 +70,7 @@ class Project:
     repository: Repository
     sources: source.Sources
     settings: Settings
-    whose: Whose
+    whose: RulesSource
     narrowed: frozenset[str] = frozenset()
     pin: Pin | None = None
     """Of a creep check: what head is compared with."""
@@ -183,7 +183,7 @@ def project_of(
         raise UserError("benchmark.against: the file compares two given programs, which only `perfgate check` does")
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
     file, sets = config or rules, tuple(options.sets)
-    whose = Whose(file, sets=sets) if isinstance(file, str) else Whose("named", file.name, sets)
+    whose = RulesSource(file, sets=sets) if isinstance(file, str) else RulesSource("named", file.name, sets)
     return selected(
         Project(repository, sources, settings, whose, asked=options), options.benchmarks, option="benchmark"
     )
@@ -212,7 +212,7 @@ def with_head(project: Project, head: source.SideSource, options: RulesOptions, 
     return selected(Project(project.repository, sources, found, project.whose), globs)
 
 
-def with_base(project: Project, base: source.SideSource, how: How) -> Project:
+def with_base(project: Project, base: source.SideSource, how: SideChoice) -> Project:
     """Return a project with another base, judged by the very rules of the project.
 
     The other base is built and run as its own config says. Of benchmarks it brings those that base or head has, and

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from gate.codes import Exit
 from gate.github.event import MEASURED, Event, may_write_history, privileged, read_event, refusal
 from gate.model import SIDES, Side, UserError
-from gate.model.records import How
+from gate.model.records import SideChoice
 from harness.build.cache import BuildCache, directory_of
 from harness.host.facts import unsupported_platform
 
@@ -42,7 +42,7 @@ def with_target(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **({"GITHUB_BASE_REF": event.pull.base_ref} if event and event.pull else {})}
 
 
-def refuse_default(base: How | None, environment: Mapping[str, str]) -> None:
+def refuse_default(base: SideChoice | None, environment: Mapping[str, str]) -> None:
     """Refuse a base of the default branch where the event is of a pull request, which may go into another one.
 
     Raises: UserError: the event tells its number alone.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model import MeanSquare, QuantileEffect, Sample
+from gate.model import QuantileEffect, RelativeVariance, Sample
 from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
@@ -333,7 +333,7 @@ def noise_of_one(values: Array) -> float | None:
     return math.sqrt(squared_error(ratios) * len(ratios) / 2)
 
 
-def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
+def noise_of_starts(base: Sample, head: Sample) -> RelativeVariance | None:
     """Return the variance that one execution of a side adds to a round's typical value, with its degrees.
 
     It is half of that of a pair, which has two: n pairs add twice its n-th part to D. The mean over rounds; None where
@@ -346,4 +346,4 @@ def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
     degrees = [len(each) - 2 * int(TRIMMED * len(each)) - 1 for each in found]
     total = sum(degrees)
     value = sum(df * len(each) * squared_error(each) / 2 for df, each in zip(degrees, found, strict=True)) / total
-    return MeanSquare(value=value, df=float(total)) if value > 0 else None
+    return RelativeVariance(value=value, df=float(total)) if value > 0 else None

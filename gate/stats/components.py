@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model import LEVELS, Layouts, Level, MeanSquare, Remembered, Sample
+from gate.model import LEVELS, Layouts, Level, RelativeVariance, Remembered, Sample
 from gate.model.case import TYPICAL, Center
 from gate.stats.centers import noise_of_starts, quantile_pair
 from gate.stats.diagnostics import SMALLEST_CORRELATION, lag_one
@@ -25,7 +25,7 @@ from gate.stats.ratio import rounds_of, variance_of_mean
 from gate.stats.rounding import Array, Ints, same
 
 if TYPE_CHECKING:
-    from gate.model import MeanSquare, Remembered, Sample
+    from gate.model import RelativeVariance, Remembered, Sample
 
 PlannedLevel = Literal["iteration", "execution", "build"]
 
@@ -146,7 +146,7 @@ def squares_of(sessions: Sequence[Remembered]) -> list[tuple[PlannedLevel, Squar
     if not groups:
         return []
     chosen = max(groups.values(), key=lambda group: sum(s.build.df for s in group if s.build is not None))
-    levels: list[tuple[PlannedLevel, list[tuple[MeanSquare, float]]]] = [
+    levels: list[tuple[PlannedLevel, list[tuple[RelativeVariance, float]]]] = [
         ("iteration", [(s.iteration, 1.0) for s in chosen if s.iteration is not None]),
         ("execution", [(s.execution, _below(s, "execution")) for s in chosen if s.execution is not None]),
         ("build", [(s.build, _below(s, "build")) for s in chosen if s.build is not None]),
@@ -286,11 +286,11 @@ def remember(
     )
 
 
-def _positive(value: float, df: float) -> MeanSquare | None:
-    return MeanSquare(value=value, df=float(df)) if 0 < value < np.inf else None
+def _positive(value: float, df: float) -> RelativeVariance | None:
+    return RelativeVariance(value=value, df=float(df)) if 0 < value < np.inf else None
 
 
-def _level(sides: Sequence[Sample], level: Level) -> MeanSquare | None:
+def _level(sides: Sequence[Sample], level: Level) -> RelativeVariance | None:
     """Pool S2 of a level below the builds, relative to the means; None where a side has not repeated it."""
     weighted, degrees = 0.0, 0.0
     for side in sides:
@@ -304,4 +304,4 @@ def _level(sides: Sequence[Sample], level: Level) -> MeanSquare | None:
         df = len(own) * _harmonic(own)
         weighted += df * s2 / tops_of(side).mean ** 2
         degrees += df
-    return MeanSquare(value=weighted / degrees, df=degrees)
+    return RelativeVariance(value=weighted / degrees, df=degrees)

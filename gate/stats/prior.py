@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import msgspec
 import numpy as np
 
-from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
+from gate.model import FindingMemory, Layouts, RelativeVariance, Remembered
 from gate.stats.levels import Tops, matched, paired_units
 from gate.stats.ratio import MeanPair, variance_of_mean
 from gate.stats.special import fdtrc, fdtri, polygamma, psi, trigamma_inverse
@@ -80,7 +80,7 @@ class Moderated(msgspec.Struct, frozen=True):
 # --- what one session gives, taken to another plan --------------------------------------------------------------------
 
 
-def _for_plan(session: Remembered, kind: Kind, executions: float, iterations: float) -> MeanSquare | None:
+def _for_plan(session: Remembered, kind: Kind, executions: float, iterations: float) -> RelativeVariance | None:
     """Take a session's variance to the counts of another plan; None where that cannot be known.
 
     With S of each level, n the session's counts and m the plan's, m2 executions of m1 iterations: the top's
@@ -113,8 +113,8 @@ def _for_plan(session: Remembered, kind: Kind, executions: float, iterations: fl
     lowest = lower[0][0]
     floor = twice * lowest.value / above
     if value >= floor:
-        return MeanSquare(value=value, df=value**2 / error)
-    return MeanSquare(value=floor, df=min(floor**2 / error, lowest.df)) if floor > 0 else None
+        return RelativeVariance(value=value, df=value**2 / error)
+    return RelativeVariance(value=floor, df=min(floor**2 / error, lowest.df)) if floor > 0 else None
 
 
 def _comparable(session: Remembered, executions: float, iterations: float) -> bool:
@@ -244,7 +244,9 @@ def least_correlation(correlation: float, pairs: int) -> float:
     return max(math.tanh(z), 0.0)
 
 
-def _weight(sessions: Sequence[tuple[datetime, MeanSquare]], nu: float | None, now: datetime) -> tuple[float, float]:
+def _weight(
+    sessions: Sequence[tuple[datetime, RelativeVariance]], nu: float | None, now: datetime
+) -> tuple[float, float]:
     """Return the degrees that sessions are worth while fresh, and the share of them that their age leaves."""
     total = sum(square.df for _, square in sessions)
     # sessions of unlike weight average less than as many equal ones

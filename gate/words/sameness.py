@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gate.evidence.sameness import unproved
 from gate.model import Build, Identical, Report, Side, Unproved
 from gate.model.reasons import SameProgram
-from gate.model.records import FullBuilds
+from gate.model.records import WhyNotRelinked
 from gate.model.sameness import MOST_NAMED
 from gate.writing.plain import clip, visible
 from gate.writing.units import agree, format_duration, plural
@@ -105,7 +105,7 @@ def say_builds(side: Side, builds: Sequence[Build]) -> str:
     return f"{side}: {'; '.join(parts)}" if parts else ""
 
 
-def say_why(full: FullBuilds) -> str:
+def say_why(full: WhyNotRelinked) -> str:
     """Say why a build is a full one."""
     path = clip(visible(full.path), 80) or ("the build command" if full.kind == "seed-used" else "a program")
     return _WHY.get(full.kind, "").format(path=path)

@@ -17,7 +17,7 @@ import msgspec
 
 from gate.config.types import BuildTable
 from gate.model import SIDES, Side
-from gate.model.records import FullBuilds, Ordered
+from gate.model.records import Ordered, WhyNotRelinked
 from gate.removal import remove_tree
 from gate.walking import size_of
 
@@ -55,7 +55,7 @@ class KeptBuild(msgspec.Struct, frozen=True):
     seconds: that it took, with checkout, set-up and the check of its links.
     """
 
-    full: FullBuilds | None = None
+    full: WhyNotRelinked | None = None
     ordered: Ordered | str | None = None
     begun: int = 0
     seconds: float = 0.0

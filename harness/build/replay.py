@@ -33,7 +33,7 @@ SCRATCH = "scratch"
 
 
 class NotSoundError(Exception):
-    """Links cannot stand for builds. kind, path: as gate.model.records.FullBuilds has them."""
+    """Links cannot stand for builds. kind, path: as gate.model.records.WhyNotRelinked has them."""
 
     def __init__(self, kind: str, path: str = "") -> None:
         super().__init__(kind, path)

@@ -18,7 +18,7 @@ from gate.config.types import BuildTable
 from gate.formats.parts.output import OutputError
 from gate.model import Build, Failure, Side
 from gate.model.case import canonical
-from gate.model.records import FullBuilds, FullKind, Ordered
+from gate.model.records import FullKind, Ordered, WhyNotRelinked
 from gate.removal import remove_tree
 from harness.build import relink_check, replay
 from harness.build.archives import TREE
@@ -45,16 +45,16 @@ Tree = tuple[Side, str]
 """A side, and a variant of it: "" where there is one only."""
 
 
-def refused(table: BuildTable) -> FullBuilds | None:
+def refused(table: BuildTable) -> WhyNotRelinked | None:
     """Say why no link of a build need be recorded; None: they are."""
     if table.relink == "off":
-        return FullBuilds(kind="off")
+        return WhyNotRelinked(kind="off")
     if "link-order" not in table.perturb:
         # then a build has its variety from elsewhere, or is to have none
-        return FullBuilds(kind="unperturbed")
+        return WhyNotRelinked(kind="unperturbed")
     command = table.command or ""
     text = command if isinstance(command, str) else "\n".join(command)
-    return FullBuilds(kind="seed-used") if any(seed in text for seed in _SEEDS) else None
+    return WhyNotRelinked(kind="seed-used") if any(seed in text for seed in _SEEDS) else None
 
 
 class Recording:
@@ -84,7 +84,7 @@ class Recording:
         up = os.path.relpath(".", prefix)
         return (sys.executable, "-I", "-S", program, str(self._folder), up, *(check or ()))
 
-    def found(self) -> tuple[FullBuilds | None, Ordered | None]:
+    def found(self) -> tuple[WhyNotRelinked | None, Ordered | None]:
         """Read what the check, or a link that failed, has left: why later builds are full ones, or what links order.
 
         A build can write there what it likes.
@@ -100,7 +100,7 @@ class Recording:
         self.remove()
         known: FullKind = next((each for each in get_args(FullKind) if each == kind), "failed")
         # a name that is no UTF-8 is no JSON either
-        return FullBuilds(kind=known, path=said.encode(errors="replace").decode()), None
+        return WhyNotRelinked(kind=known, path=said.encode(errors="replace").decode()), None
 
     def remove(self) -> None:
         """Remove the records."""
@@ -153,7 +153,7 @@ class State:
     setup_failure: Failure | None = None
     recording: Recording | None = None
     ordered: Ordered | str | None = None
-    kept: FullBuilds | None = None
+    kept: WhyNotRelinked | None = None
     with_git: bool = False
     read: set[str] = field(default_factory=set)
 
@@ -227,7 +227,7 @@ class Works:
             outcome = self._run(wanted, recording.command(prefix), "", added)
             if isinstance(outcome, ProcessEnd):
                 return msgspec.structs.replace(made, seconds=outcome.seconds, relinked=True, ordered=state.ordered)
-            full = recording.found()[0] or FullBuilds(kind="failed")
+            full = recording.found()[0] or WhyNotRelinked(kind="failed")
             state.recording = None
         elif first and relink is None and full is None:
             recording = Recording(self.links(wanted.tree))
@@ -235,7 +235,7 @@ class Works:
                 added |= recording.begin()
                 self._conditions.sandbox.own(self.links(wanted.tree))
             except OSError:
-                full, recording = FullBuilds(kind="failed"), None
+                full, recording = WhyNotRelinked(kind="failed"), None
         outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
         if isinstance(outcome, Failure):
             return outcome

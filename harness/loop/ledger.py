@@ -73,7 +73,9 @@ class Ledger:
         match record:
             case Build():
                 self._built.add((record.side, record.build, factors))
-                self._following[record.build] = self._following.get(record.build, 0.0) + (record.following or 0.0)
+                self._following[record.build] = self._following.get(record.build, 0.0) + (
+                    record.next_build_seconds or 0.0
+                )
                 self._other += (record.seconds or 0.0) + (record.setup or 0.0) + (record.checked or 0.0)
             case Execution():
                 name = record.suite or record.benchmark

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gate.model import Commit, Side
 from gate.model.history import Pin
-from gate.model.records import FIRST_PARENT, Choice, How, given, merge_base
+from gate.model.records import FIRST_PARENT, Choice, SideChoice, given, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.writing.phrases import listed
@@ -82,7 +82,9 @@ def resolve(
     return Sources(start, end, Choice(given(start.commit.ref or base), of_head), tuple(warnings))
 
 
-def _checkout(repository: Repository, leave_out: Collection[str], warnings: list[AnyWarning]) -> tuple[SideSource, How]:
+def _checkout(
+    repository: Repository, leave_out: Collection[str], warnings: list[AnyWarning]
+) -> tuple[SideSource, SideChoice]:
     """Take the checkout as it is: the last commit, with tracked changes and untracked files that are not ignored.
 
     They go through a temporary index into perfgate's own store, as a commit that no branch sees.
@@ -99,7 +101,7 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
     sha, ref = headers["branch.oid"], headers["branch.head"]
     where = f"on {ref}" if ref != "(detached)" else f"at the detached {sha[:12]}"
     ref = ref if ref != "(detached)" else "HEAD"
-    last = SideSource(Commit(ref=ref, sha=sha), sha), How(f"the last commit {where}")
+    last = SideSource(Commit(ref=ref, sha=sha), sha), SideChoice(f"the last commit {where}")
     others = [entry.removeprefix("? ") for entry in told if entry.startswith("? ")]
     status = [entry for entry in told if not entry.startswith(("# ", "? "))]
     unmerged = [entry.split(" ", 10)[-1] for entry in status if entry.startswith("u ")]
@@ -139,7 +141,7 @@ def _checkout(repository: Repository, leave_out: Collection[str], warnings: list
     changes = repository.git.entries("diff-tree", "-r", "-z", "--name-only", sha, revision)
     count = plural(len(changes), "file") + (f", {len(untracked)} untracked" if untracked else "")
     commit = Commit(ref=ref, sha=sha, dirty=True, tree=tree)
-    return SideSource(commit, revision), How(f"the working tree {where} with uncommitted changes ({count})")
+    return SideSource(commit, revision), SideChoice(f"the working tree {where} with uncommitted changes ({count})")
 
 
 def find(repository: Repository, ref: str, option: str) -> SideSource:
@@ -188,7 +190,7 @@ def _narrow(repository: Repository) -> bool:
 
 def _default_base(
     repository: Repository, head: SideSource, environment: Mapping[str, str], *, named: bool
-) -> tuple[SideSource, How]:
+) -> tuple[SideSource, SideChoice]:
     git, sha = repository.git, head.commit.sha or "HEAD"
     if not named and _is_pull_merge(repository, sha, environment):
         parent = parents_of(git, sha)[0]
@@ -216,14 +218,16 @@ def _default_base(
         config = repository.inside(CONFIG_FILE)
         # as `init` leaves it, a configuration that the commit lacks is no change to measure
         if not parents or changed != [config] or files_at(repository, sha, config):
-            return SideSource(Commit(ref="HEAD", sha=sha), sha), How(f"HEAD, because {why} and the tree has changes")
+            return SideSource(Commit(ref="HEAD", sha=sha), sha), SideChoice(
+                f"HEAD, because {why} and the tree has changes"
+            )
     remote = names[0]
     pushed = common[remote]
     if pushed is not None and pushed != sha and remote != branch:
         lacks = plural(int(git.line("rev-list", "--count", f"{remote}..{sha}")), "commit")
         has = f"is on {branch} with {lacks}" if here else f"has {lacks} of {branch}"
         text = f"the merge base with {remote}, because head {has} that {remote} does not have"
-        return _merge_base(pushed, remote, tips), How(text)
+        return _merge_base(pushed, remote, tips), SideChoice(text)
     if not parents:
         raise SourceError(
             "nothing to compare: head is the first commit and the tree is clean: "
@@ -231,7 +235,7 @@ def _default_base(
         )
     _require(repository, parents[0], f"the commit before head ({parents[0][:12]})")
     before = Commit(ref=f"{head.commit.ref or 'HEAD'}~1", sha=parents[0])
-    return SideSource(before, parents[0]), How(f"the commit before head, because {why}")
+    return SideSource(before, parents[0]), SideChoice(f"the commit before head, because {why}")
 
 
 def _merge_base(sha: str, branch: str, tips: Mapping[str, str]) -> SideSource:
@@ -340,10 +344,10 @@ def pinned(repository: Repository, tip: SideSource, head: str | None, against: s
     base = SideSource(Commit(ref=tag or against, sha=start.commit.sha), start.revision)
     count = None if repository.shallow else repository.git.maybe("rev-list", "--count", f"{base.revision}..{sha}")
     pin = Pin(against=against, tag=tag, sha=base.revision, commits=None if count is None else int(count))
-    how = How(f"{against}, pinned by [creep]")
+    how = SideChoice(f"{against}, pinned by [creep]")
     if tag is not None:
-        how = How(f"{tag}, the tag nearest to head{'' if tags == '*' else f' of {tags}'}")
-    of_head = How(f"the tip of {tip.commit.ref or 'HEAD'}") if head is None else given(head)
+        how = SideChoice(f"{tag}, the tag nearest to head{'' if tags == '*' else f' of {tags}'}")
+    of_head = SideChoice(f"the tip of {tip.commit.ref or 'HEAD'}") if head is None else given(head)
     return pin, Sources(base, end, Choice(how, of_head), ())
 
 

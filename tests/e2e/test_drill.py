@@ -12,7 +12,7 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.document.terminal import Screen, render
 from gate.model import Metric
-from harness.loop.execution import _longer
+from harness.loop.execution import _slowed_down
 from tests.support.project import SHELL_BENCH, Project, repository
 
 # Values of a script that is built: a slowdown of 25% is beyond doubt in five builds, on whatever host.
@@ -205,7 +205,7 @@ def test_a_suite_fails_as_a_whole_and_its_benchmarks_have_the_rows() -> None:
 
 def test_values_of_a_tool_are_made_longer() -> None:
     def made(name: str, unit: str) -> float:
-        return _longer(name, Metric(unit=unit, values=[8.0]), 0.25).values[0]
+        return _slowed_down(name, Metric(unit=unit, values=[8.0]), 0.25).values[0]
 
     assert (made("time", "s"), made("instructions", ""), made("throughput", "1/s")) == (10.0, 10.0, 6.4)
     # a share of failures is no time, and of what has no direction nobody knows what more work does to it

@@ -10,7 +10,7 @@ from pathlib import Path
 from gate.checkout import is_sha, top_of, tracked_link
 from gate.codes import Exit
 from gate.github.event import Event, on_default_branch
-from gate.model.records import FIRST_PARENT, How, merge_base
+from gate.model.records import FIRST_PARENT, SideChoice, merge_base
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.writing.phrases import listed
@@ -75,7 +75,7 @@ class Sides:
     """
 
     base: str | None
-    how: How | None = None
+    how: SideChoice | None = None
     warnings: tuple[AnyWarning, ...] = ()
     compared: str | None = field(default=None, compare=False)
 
@@ -201,19 +201,19 @@ def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None,
         if found is None:
             apart = f"head and the pull request's base ({pull.base_sha[:12]}) have no common commit"
             return Sides(
-                pull.base_sha, How("the pull request's base"), (Said(apart, "no-common-commit"),), pull.base_sha
+                pull.base_sha, SideChoice("the pull request's base"), (Said(apart, "no-common-commit"),), pull.base_sha
             )
         return Sides(found, merge_base(pull.base_ref), (), found)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return Sides(base, How("the commit that the merge queue builds on"), (), base)
+        return Sides(base, SideChoice("the commit that the merge queue builds on"), (), base)
     if on_default_branch(event):
         if event.name == "push":
             before = event.before
             brought = before and not set(before) <= _ZEROS and before != tip and not clone.bring(before)
             # after a forced push it need not lead to the tip
             if before and brought and (before in clone.parents(tip) or clone.merge_base(before, tip) == before):
-                return Sides(before, How("the commit before this push"), (), before)
+                return Sides(before, SideChoice("the commit before this push"), (), before)
             return _before(clone, tip, given=True)
         if not given:
             return _before(clone, tip)
@@ -269,7 +269,7 @@ def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> Sides:
     if not parents:
         return Sides(None)
     parent = clone.need(parents[0], "the commit before head")
-    return Sides(parent, How("the commit before head"), (), parent) if given else Sides(None, compared=parent)
+    return Sides(parent, SideChoice("the commit before head"), (), parent) if given else Sides(None, compared=parent)
 
 
 def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:

@@ -15,7 +15,7 @@ from gate.evidence.lines import Inputs, Located
 from gate.evidence.records import MEASUREMENTS, REPORT, read_inputs
 from gate.github.runner import fenced, is_regular, put, read_regular, remove, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
-from gate.model.records import Choice, Commit, How, working_ancestor
+from gate.model.records import Choice, Commit, SideChoice, working_ancestor
 from gate.model.warnings import typed
 from gate.publishing import outcome as outcomes
 from gate.publishing.conclusion import (
@@ -170,16 +170,16 @@ def _explained(located: Located, request: Request) -> Located:
     made = msgspec.structs.replace(run, base=base, head=head)
     if choice is not None:
         # the run line knows only that commits were given
-        how = request.how or (How("the commit of the measuring run") if request.measured else None)
+        how = request.how or (SideChoice("the commit of the measuring run") if request.measured else None)
         if pull is not None and ancestor is not None:
             choice = Choice(working_ancestor(pull.base_ref, ancestor.steps), choice.head)
-        out = How("the commit that was checked out")
+        out = SideChoice("the commit that was checked out")
         choice = Choice(_told(choice.base, run.base, how), _told(choice.head, run.head, out))
         made = msgspec.structs.replace(made, choice=choice, chosen=str(choice))
     return Located(made, located.path, located.line)
 
 
-def _told(given: How | None, commit: Commit | None, how: How | None) -> How | None:
+def _told(given: SideChoice | None, commit: Commit | None, how: SideChoice | None) -> SideChoice | None:
     is_commit = given is not None and given.kind == "given" and commit is not None and is_sha(commit.ref or "")
     return how if is_commit and how is not None else given
 

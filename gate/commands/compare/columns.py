@@ -14,7 +14,7 @@ from gate.commands.compare.projection import Piece, Projection, measurings, proj
 from gate.evidence.foreign import Level
 from gate.evidence.lines import Inputs, Located
 from gate.evidence.sameness import identical
-from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
+from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, SummaryRecord, UserError
 from gate.writing.phrases import listed
 
 LAST = 5
@@ -40,9 +40,9 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
     """The files."""
 
     @property
-    def values(self) -> list[Execution | Unsampled]:
+    def values(self) -> list[Execution | SummaryRecord]:
         """What was measured of this side, or given by another tool."""
-        return [r.record for r in self.records if isinstance(r.record, (Execution, Unsampled))]
+        return [r.record for r in self.records if isinstance(r.record, (Execution, SummaryRecord))]
 
     @property
     def commit(self) -> Commit | None:
@@ -70,7 +70,7 @@ def place_of(label: str | None, columns: Sequence[Chosen]) -> int:
 
 def settled(pieces: Sequence[Piece], projection: Projection) -> tuple[Projection, list[str]]:
     """Choose what columns are made of where nobody asked, and say what was chosen."""
-    if not any(isinstance(r.record, (Execution, Unsampled)) for piece in pieces for r in piece.inputs.records):
+    if not any(isinstance(r.record, (Execution, SummaryRecord)) for piece in pieces for r in piece.inputs.records):
         # what failed has no keys
         return Projection(level=projection.level), []
     if len(pieces) > 1 or projection.by not in ((), ("side",)):
@@ -198,13 +198,13 @@ def _run(runs: Sequence[Run]) -> Run | None:
 
 
 def _sides(records: Sequence[Located]) -> list[Side]:
-    found = {r.record.side for r in records if isinstance(r.record, (Execution, Unsampled))}
+    found = {r.record.side for r in records if isinstance(r.record, (Execution, SummaryRecord))}
     return [side for side in SIDES if side in found]
 
 
 def of_side(record: Record, side: Side) -> bool:
     """Return whether a record is of a side, or of none."""
-    if isinstance(record, (Build, Execution, Failure, Unsampled)):
+    if isinstance(record, (Build, Execution, Failure, SummaryRecord)):
         # a failure may be of no side, and then it is of both
         return record.side in (side, None)
     return True

@@ -20,7 +20,7 @@ from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.lines import Located
 from gate.evidence.runs import apart, missing_parts, parts_of
-from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, Unsampled, UserError
+from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, SummaryRecord, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.directions import told_or_known
 from gate.model.warnings import AnyWarning, OfRun, typed
@@ -198,7 +198,7 @@ def compared(base: Chosen, head: Chosen, rules: RulesOptions, projection: Projec
     one = one or one_measurement() in gathered.failures
     doubtful = [warning for warning in gathered.warnings if warning == SAME_VALUES and not one]
     shown = {None, *(c.benchmark for c in evidence.cases)}
-    shown |= {r.record.benchmark for r in records if isinstance(r.record, Unsampled)}
+    shown |= {r.record.benchmark for r in records if isinstance(r.record, SummaryRecord)}
     of_shown = [] if twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
     return ComparedColumn(
         base=base,
@@ -248,7 +248,7 @@ def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
         record = located.record
         if isinstance(record, Run):
             record = Run(host=record.host, created=record.created, tools=record.tools, apart=record.apart)
-        elif isinstance(record, (Build, Execution, Failure, Unsampled)) and of_side(record, chosen.side):
+        elif isinstance(record, (Build, Execution, Failure, SummaryRecord)) and of_side(record, chosen.side):
             record = msgspec.structs.replace(record, side=side)
         else:
             continue

@@ -28,7 +28,7 @@ from gate.evidence.records import MEASUREMENTS, is_ours, parts, read_inputs
 from gate.evidence.runs import run_of
 from gate.formats.parts.reading import Reading, named_alike, read, recognised
 from gate.formats.parts.source import Source
-from gate.model import Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
+from gate.model import Build, Commit, Execution, Failure, Record, Run, Side, SummaryRecord, UserError
 from gate.model.case import canonical
 from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings.measured import torn_line
@@ -157,12 +157,12 @@ def renumbered(
         record = located.record
         if side is not None and getattr(record, "side", None) not in (side, None):
             continue
-        if isinstance(record, (Build, Execution, Failure, Unsampled)):
+        if isinstance(record, (Build, Execution, Failure, SummaryRecord)):
             if build is not None:
                 record = msgspec.structs.replace(record, build=build, session=session or 0)
             elif session is not None:
                 record = msgspec.structs.replace(record, session=1000 * session + record.session)
-        if isinstance(record, (Execution, Unsampled)):
+        if isinstance(record, (Execution, SummaryRecord)):
             # what no key tells apart is further executions
             own = record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
             row = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
@@ -192,13 +192,13 @@ def projected(pieces: Sequence[Piece], projection: Projection) -> list[dict[Valu
         for column, located in _lines(piece, projection, telling):
             part[column].append(located)
     shown = (own.record for part in parts for lines in part.values() for own in lines)
-    if items and projection.filter is not None and not any(isinstance(r, (Execution, Unsampled)) for r in shown):
+    if items and projection.filter is not None and not any(isinstance(r, (Execution, SummaryRecord)) for r in shown):
         raise UserError(f"--filter {projection.filter.text}: matches none of the values")
     return parts
 
 
 def _items(record: Record, piece: Piece) -> Iterator[Item]:
-    if not isinstance(record, (Execution, Unsampled)):
+    if not isinstance(record, (Execution, SummaryRecord)):
         return
     labels = {**record.labels, **record.factors} if record.factors else record.labels
     side = record.side if piece.ours else ""
@@ -218,11 +218,11 @@ def _telling(pieces: Sequence[Piece], projection: Projection) -> dict[str, list[
     for number, piece in enumerate(pieces):
         for located in () if piece.ours else piece.inputs.records:
             record = located.record
-            if isinstance(record, (Execution, Unsampled)):
+            if isinstance(record, (Execution, SummaryRecord)):
                 own = {name: value for name, value in record.labels.items() if name != piece.column}
                 column = tuple(value_of(key, item) for item in _items(record, piece) for key in projection.by)
                 place = (record.execution, record.labels.get(piece.column), column, number)
-                kind = record.statistic if isinstance(record, Unsampled) else ""
+                kind = record.statistic if isinstance(record, SummaryRecord) else ""
                 for metric in record.metrics if isinstance(record, Execution) else (record.metric,):
                     groups[record.benchmark, metric, kind, *place].append(own)
     return {name: [each for each in names if each not in away] for name, names in distinguishing(groups).items()}
@@ -243,7 +243,7 @@ def _lines(
     newest = None if piece.column in projection.by else next(reversed(measurings(piece)), None)
     for located in piece.inputs.records:
         record = located.record
-        if isinstance(record, (Execution, Unsampled)):
+        if isinstance(record, (Execution, SummaryRecord)):
             if newest is None or record.labels.get(piece.column) == newest:
                 for column, shown in _shown(record, piece, projection, telling):
                     yield column, Located(shown, located.path, located.line)
@@ -284,8 +284,8 @@ def _failed(record: Failure, located: Located, piece: Piece, projection: Project
 
 
 def _shown(
-    record: Execution | Unsampled, piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[Value, Execution | Unsampled]]:
+    record: Execution | SummaryRecord, piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Value, Execution | SummaryRecord]]:
     """Give a record as it is shown: without what is filtered, once for each column that its metrics are of."""
     columns: dict[Value, dict[str, Any]] = defaultdict(dict)
     metrics = record.metrics if isinstance(record, Execution) else {record.metric: None}
@@ -310,7 +310,7 @@ def _shown(
 
 
 def _settings(
-    record: Execution | Unsampled, item: Item, piece: Piece, projection: Projection,
+    record: Execution | SummaryRecord, item: Item, piece: Piece, projection: Projection,
     telling: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:  # fmt: skip
     if projection.rows:

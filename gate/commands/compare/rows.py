@@ -12,7 +12,7 @@ import msgspec
 
 from gate.commands.compare.columns import Chosen
 from gate.evidence.aggregates import side_of
-from gate.model import Better, Commit, Execution, IntervalKind, Overall, RatioInterval, Report, Unsampled
+from gate.model import Better, Commit, Execution, IntervalKind, Overall, RatioInterval, Report, SummaryRecord
 from gate.model.case import MEAN, canonical, pairs
 from gate.model.directions import told_or_known
 from gate.writing.amounts import known
@@ -172,11 +172,11 @@ def add_aggregates(
                 )
 
 
-def _aggregates(records: Sequence[Execution | Unsampled]) -> Iterator[CompareRow]:
+def _aggregates(records: Sequence[Execution | SummaryRecord]) -> Iterator[CompareRow]:
     """Yield a row of one cell for each case and statistic."""
-    found: dict[tuple[str, str, str, str, str, Better | None], list[Unsampled]] = defaultdict(list)
+    found: dict[tuple[str, str, str, str, str, Better | None], list[SummaryRecord]] = defaultdict(list)
     for one in records:
-        if isinstance(one, Unsampled):
+        if isinstance(one, SummaryRecord):
             unit, _ = to_base(one.unit)
             better = told_or_known(one.better, one.metric, unit)
             name = "p50" if one.statistic == "median" else one.statistic

@@ -83,17 +83,17 @@ def lines(found: Inputs) -> Iterator[str]:
 
 def _counts(found: Inputs, side: str) -> str:
     """Say what a side has, in a line; "" where it has nothing."""
-    from gate.model import Execution, Failure, Run, Unsampled
+    from gate.model import Execution, Failure, Run, SummaryRecord
     from gate.writing.plain import visible
     from gate.writing.units import plural
 
     own = [located.record for located in found.records if getattr(located.record, "side", None) == side]
     executions = [r for r in own if isinstance(r, Execution)]
-    aggregates = [r for r in own if isinstance(r, Unsampled)]
+    aggregates = [r for r in own if isinstance(r, SummaryRecord)]
     failures = [r for r in own if isinstance(r, Failure)]
     if not own:
         return ""
-    valued: list[Execution | Unsampled] = [*executions, *aggregates]
+    valued: list[Execution | SummaryRecord] = [*executions, *aggregates]
     builds = {(r.session, r.build) for r in valued}
     values = sum(len(metric.values) for e in executions for metric in e.metrics.values())
     names = {r.benchmark for r in valued}

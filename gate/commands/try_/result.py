@@ -8,7 +8,7 @@ import msgspec
 
 from gate.codes import Exit
 from gate.model import Better, Commit, Failure
-from gate.model.records import FullBuilds
+from gate.model.records import WhyNotRelinked
 from gate.model.warnings import AnyWarning
 
 
@@ -24,7 +24,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that each later build takes, about."""
     relinks: bool
     """Whether later builds link again what this one compiled."""
-    full: FullBuilds | None
+    full: WhyNotRelinked | None
     """Why they do not, where there is something to link."""
     artifacts: tuple[str, ...]
     needs_git: bool

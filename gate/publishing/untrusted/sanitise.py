@@ -152,7 +152,7 @@ class _Sieve:
                 return self._execution(record)
             case model.Failure():
                 return self._failure(record)
-            case model.Unsampled() | Profile() | Unprofiled():
+            case model.SummaryRecord() | Profile() | Unprofiled():
                 # perfgate measures values: no run of its own holds the first; the others its own report shows
                 return None
             case model.Build():

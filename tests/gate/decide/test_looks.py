@@ -17,7 +17,7 @@ from gate.evidence.gather import gather
 from gate.evidence.runs import config_of
 from gate.evidence.time_spent import looks_of, planned_looks
 from gate.model import SIDES, Build, Execution, Look, Metric, Record, RoundsDone, Run, reasons
-from gate.model.records import FullBuilds
+from gate.model.records import WhyNotRelinked
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import RoundsShort
 from gate.stats.sequential import spending
@@ -120,7 +120,7 @@ BOTH = [*COLD, *steps(30.0, 30.0, session=1)]
         # rounds of 1 + 1 + 4 s + 5%: 8 of them in 51.7 s
         (plan(100), linked(), 0, 2),
         (plan(100), linked(checked=1.0), 0, 1 + 8),
-        (plan(100), linked(checked=1.0, full=FullBuilds(kind="unsound")), 0, 2),
+        (plan(100), linked(checked=1.0, full=WhyNotRelinked(kind="unsound")), 0, 2),
         # 33.6 s each by a cold first round; after the second one 161.15 s are left for rounds of 5.25 s
         (plan(200), COLD, 0, [4, 5]),
         (plan(200), COLD, 1, [4, 5]),

@@ -10,7 +10,18 @@ import pytest
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.decide.stopping import interim_check
-from gate.model import Finding, FindingMemory, Look, MeanSquare, Memory, MemoryUse, Remembered, Report, Run, reasons
+from gate.model import (
+    Finding,
+    FindingMemory,
+    Look,
+    Memory,
+    MemoryUse,
+    RelativeVariance,
+    Remembered,
+    Report,
+    Run,
+    reasons,
+)
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.stats.levels import Tops
@@ -25,7 +36,7 @@ def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T
     session = Remembered(
         session=f"calibration of {created}", created=created, rounds=int(df) + 1, executions=1, iterations=1,
         iteration=None, execution=None,
-        build=MeanSquare(value=sd**2, df=2 * df), contrast=MeanSquare(value=2 * sd**2, df=df),
+        build=RelativeVariance(value=sd**2, df=2 * df), contrast=RelativeVariance(value=2 * sd**2, df=df),
     )  # fmt: skip
     return FindingMemory(benchmark=name, metric="time", factors={}, statistic="mean", sessions=[session])
 

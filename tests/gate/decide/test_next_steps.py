@@ -17,7 +17,7 @@ import pytest
 
 from gate.cli.main import main
 from gate.decide.next_steps import next_step
-from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
+from gate.model import FindingMemory, Memory, RelativeVariance, Remembered, Report, RulesSource, outcomes, reasons
 from gate.report.parts import entry
 from gate.words import findings, reports
 from gate.writing.sentences import Options
@@ -117,7 +117,7 @@ def calibrated() -> dict[str, Any]:
     """What is remembered of a quiet host, as the run line keeps it."""
     session = Remembered(
         session="calibration", created="2026-11-20T08:00:00Z", rounds=41, executions=1, iterations=3, iteration=None,
-        execution=None, build=MeanSquare(value=1e-4, df=80), contrast=MeanSquare(value=2e-4, df=40),
+        execution=None, build=RelativeVariance(value=1e-4, df=80), contrast=RelativeVariance(value=2e-4, df=40),
     )  # fmt: skip
     of = FindingMemory(benchmark="bench", metric="n", factors={}, statistic="mean", sessions=[session])
     return {
@@ -480,7 +480,7 @@ def test_where_the_rules_of_base_count_a_setting_is_written_there(name: str, tmp
     found = subject.check(tmp_path)
     said, of_base, of_head = (
         reports.next_step(msgspec.structs.replace(found, policy=msgspec.structs.replace(found.policy, whose=whose)))
-        for whose in (Whose("target", "main"), Whose("base"), Whose("head"))
+        for whose in (RulesSource("target", "main"), RulesSource("base"), RulesSource("head"))
     )
     effect = "It takes effect once it is in the rules that decide: those of"
     assert of_base.endswith(f"{effect} base") and effect not in of_head

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from gate.decide.next_steps import next_step
-from gate.model import Family, Finding, Recorded, Report, Whose
+from gate.model import Family, Finding, Recorded, Report, RulesSource
 from gate.model.evidence import Pace
 from gate.model.history import Control
 from gate.model.reasons import FewBuilds
@@ -72,7 +72,7 @@ def test_what_a_benchmark_names_itself_is_changed_there() -> None:
     names = ("a/x", "a/y")
     asked = report(*map(noisy, names), recorded=of_commands(*names), tables=dict.fromkeys(names, "a"))
     assert reports.next_step(asked).endswith('processes): write `metrics = ["user"]` in the `[[benchmark]]` of a')
-    base = replace(asked, policy=examples.policy(whose=Whose(kind="base")))
+    base = replace(asked, policy=examples.policy(whose=RulesSource(kind="base")))
     assert "in the `[[benchmark]]` of a. It takes effect once" in reports.next_step(base)
 
 

@@ -11,7 +11,7 @@ from gate.config.parse import parse
 from gate.config.rules import accepts_of
 from gate.config.types import Config
 from gate.document.markdown import block, code, escape, link, pieces, prose, short, size
-from gate.model import Finding, Report, Whose, reasons
+from gate.model import Finding, Report, RulesSource, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.measured import ExecutionsShort, TwoPrograms
@@ -88,7 +88,7 @@ def test_a_comment_folds_all_but_the_verdict_the_table_and_what_failed() -> None
 
 def test_the_next_step_has_the_options_of_the_command_line() -> None:
     regression = examples.regression()
-    whose = Whose("base", sets=("plan.builds=5", "gate.threshold=5%"))
+    whose = RulesSource("base", sets=("plan.builds=5", "gate.threshold=5%"))
     by_options = replace(regression, policy=replace(regression.policy, whose=whose))
     said = "<code>perfgate check --set plan.builds=5 --set gate.threshold=5% --benchmark parse-large</code>"
     assert said in markdown.comment(by_options, LINKS)
@@ -397,6 +397,6 @@ def test_two_given_programs_have_no_rules_to_add_to() -> None:
 def test_a_gate_without_a_file_needs_one_for_an_entry() -> None:
     firsts = {COMMAND_LINE: "Write perfgate.toml by `--save`, and add to it", "perfgate.toml": "Add to perfgate.toml"}
     for name, first in firsts.items():
-        policy = examples.policy(whose=Whose(kind="named", name=name))
+        policy = examples.policy(whose=RulesSource(kind="named", name=name))
         part = parts.accept(examples.report("regression", [examples.regressed()], policy=policy))
         assert "".join(pieces(part.parts)).startswith(f"{first}, with your reason")

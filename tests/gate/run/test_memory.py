@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from gate.cli.groups import MeasureOptions, RulesOptions
-from gate.model import SIDES, Build, Commit, Look, MeanSquare, Memory, Record, Remembered, Run
+from gate.model import SIDES, Build, Commit, Look, Memory, Record, RelativeVariance, Remembered, Run
 from gate.model.warnings import typed
 from gate.run import memory
 from gate.run.job import prepare
@@ -54,8 +54,8 @@ def opened(**options: Any) -> Project:
 
 def remembered(session: str, created: str, build: float = 0.01) -> Remembered:
     return Remembered(
-        session=session, created=created, rounds=20, executions=2, iterations=4, iteration=MeanSquare(value=1e-4, df=120),
-        execution=MeanSquare(value=1e-4, df=40), build=MeanSquare(value=build, df=38), contrast=MeanSquare(value=0.02, df=19),
+        session=session, created=created, rounds=20, executions=2, iterations=4, iteration=RelativeVariance(value=1e-4, df=120),
+        execution=RelativeVariance(value=1e-4, df=40), build=RelativeVariance(value=build, df=38), contrast=RelativeVariance(value=0.02, df=19),
     )  # fmt: skip
 
 

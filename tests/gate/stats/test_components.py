@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.model import MeanSquare, Remembered, Sample
+from gate.model import RelativeVariance, Remembered, Sample
 from gate.model.case import TYPICAL, Center
 from gate.stats.components import (
     PlannedLevel,
@@ -33,7 +33,7 @@ SQUARES_III: Squares = [
 
 
 def session(**values: Any) -> Remembered:
-    levels = dict.fromkeys(("iteration", "execution", "build"), MeanSquare(value=1.0, df=4.0))
+    levels = dict.fromkeys(("iteration", "execution", "build"), RelativeVariance(value=1.0, df=4.0))
     plain = {"session": "", "created": "", "rounds": 5, "executions": 5.0, "iterations": 10.0, "contrast": None}
     return Remembered(**{**plain, **levels, **values})
 
@@ -69,8 +69,8 @@ def test_levels_that_add_nothing_are_pooled() -> None:
 
 
 def test_sessions_are_pooled_by_their_degrees_where_they_repeat_alike() -> None:
-    one = session(build=MeanSquare(value=2.0, df=4.0))
-    other = session(build=MeanSquare(value=5.0, df=8.0), iterations=11.0)
+    one = session(build=RelativeVariance(value=2.0, df=4.0))
+    other = session(build=RelativeVariance(value=5.0, df=8.0), iterations=11.0)
     squares = dict(squares_of([one, other]))
     assert squares["build"].s2 == pytest.approx(4.0)
     assert squares["build"].df == 12
@@ -79,7 +79,7 @@ def test_sessions_are_pooled_by_their_degrees_where_they_repeat_alike() -> None:
     assert squares["execution"].n == pytest.approx(8 / (4 / 10 + 4 / 11))
     # others are not pooled
     few = [session(executions=2.0), session(executions=2.0)]
-    many = session(build=MeanSquare(value=3.0, df=20.0))
+    many = session(build=RelativeVariance(value=3.0, df=20.0))
     assert dict(squares_of([*few, many]))["build"] == Square(3.0, 20.0, 5.0)
 
 
@@ -97,10 +97,10 @@ def test_levels_that_were_not_repeated() -> None:
 
 
 def test_what_rounds_share_is_claimed_with_caution() -> None:
-    build = MeanSquare(value=1.0, df=8.0)
+    build = RelativeVariance(value=1.0, df=8.0)
 
     def of(contrast: float, df: float) -> float:
-        return shared_share([session(build=build, contrast=MeanSquare(value=contrast, df=df))])
+        return shared_share([session(build=build, contrast=RelativeVariance(value=contrast, df=df))])
 
     # correlation 0.4 from 36 degrees: less one standard error of (1 - 0.16)/6
     assert of(1.2, 36) == pytest.approx(0.4 - 0.14)

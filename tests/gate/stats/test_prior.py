@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from scipy.special import fdtrc, fdtri, polygamma, psi
 
-from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
+from gate.model import FindingMemory, Layouts, RelativeVariance, Remembered
 from gate.stats.prior import (
     FEWEST_COMMON,
     Kind,
@@ -38,8 +38,8 @@ from tests.support.seeds import some
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-def square(value: float, df: float) -> MeanSquare:
-    return MeanSquare(value=value, df=df)
+def square(value: float, df: float) -> RelativeVariance:
+    return RelativeVariance(value=value, df=df)
 
 
 def session(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from gate.model import MeanSquare, Remembered
+from gate.model import RelativeVariance, Remembered
 from gate.model.history import CaseNights, Night
 from gate.store.memory import KEPT, SCHEMA, HistoryError, Learned, Session, Sessions, Setup, StepCosts, folder_of
 
@@ -25,8 +25,8 @@ LEARNED = Learned(
     setup=Setup(command="./parse", instrument="spawn", warmup=1, build="make"),
     remembered=Remembered(
         session="one", created="2026-11-20T09:00:00Z", rounds=20, executions=5, iterations=10,
-        iteration=MeanSquare(value=0.04, df=900), execution=None, build=MeanSquare(value=0.1 + 0.2, df=38),
-        contrast=MeanSquare(value=1e-300, df=19),
+        iteration=RelativeVariance(value=0.04, df=900), execution=None, build=RelativeVariance(value=0.1 + 0.2, df=38),
+        contrast=RelativeVariance(value=1e-300, df=19),
     ),
     costs=StepCosts(build=12.5, start=0.1, iteration=0.02, warmup=None),
 )  # fmt: skip

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from gate.model import Build, Commit, Cost, Finding, LevelCounts, LookFacts, Report, RoundsDone, Turn, reasons
-from gate.model.records import FullBuilds, FullKind
+from gate.model.records import FullKind, WhyNotRelinked
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
@@ -172,14 +172,14 @@ def test_links_instead_of_builds_and_one_that_failed_on_the_way() -> None:
     first, *links = made(0, 50.0), *(made(n, s, relinked=True) for n, s in ((1, 0.4), (2, 0.3), (3, 0.3)))
     said = "linked again what the first one had compiled: 300 ms instead of 50 s"
     assert say_builds("head", [first, *links]) == f"head: 3 builds {said}"
-    failed = made(2, 51.0, full=FullBuilds(kind="failed", path="app"))
+    failed = made(2, 51.0, full=WhyNotRelinked(kind="failed", path="app"))
     assert say_builds("head", [first, made(1, 0.3, relinked=True), failed]) == (
         f"head: 1 build {said}; every later build ran the build command, because linking app again failed"
     )
 
 
 def test_why_every_build_is_a_full_one() -> None:
-    full = FullBuilds(kind="not-linked", path="out/app")
+    full = WhyNotRelinked(kind="not-linked", path="out/app")
     assert say_builds("base", [made(0, 50.0, full=full), made(1, 49.0)]) == (
         "base: every build ran the build command, because out/app is not what a linker wrote "
         "(a later step changed it, or another tool made it)"
@@ -187,12 +187,12 @@ def test_why_every_build_is_a_full_one() -> None:
 
 
 def test_each_reason_has_words_and_what_is_unknown_is_not_said() -> None:
-    newer = made(0, 1.0, full=FullBuilds(kind="of-a-newer-program"))
+    newer = made(0, 1.0, full=WhyNotRelinked(kind="of-a-newer-program"))
     assert [say_builds("head", builds) for builds in ([], [made(0, None), made(1, None)], [newer])] == [""] * 3
     for kind in typing.get_args(FullKind):
-        said = say_why(FullBuilds(kind=kind))
+        said = say_why(WhyNotRelinked(kind=kind))
         assert "{" not in said and len(said) > 10
-        assert "\x1b" not in say_why(FullBuilds(kind=kind, path="a\x1bb{0}"))
+        assert "\x1b" not in say_why(WhyNotRelinked(kind=kind, path="a\x1bb{0}"))
 
 
 # --- where the time of a run went, in words and in every format that says it ------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 
 from gate.config.types import BuildTable
 from gate.model import Build
-from gate.model.records import FullBuilds
+from gate.model.records import WhyNotRelinked
 from harness.build import builder as building
 from harness.build import cache
 from harness.build.builder import TreeBuilder
@@ -128,7 +128,7 @@ def test_a_kept_build_that_cannot_be_linked_again_says_why(project: Checkout, tm
     for kept in (tmp_path / "builds").glob("*/links/*/[0-9]*"):
         kept.unlink()
     again = built(project, tmp_path, table=table)
-    assert (again.cached, again.relinked, again.full) == (True, False, FullBuilds(kind="failed", path="app"))
+    assert (again.cached, again.relinked, again.full) == (True, False, WhyNotRelinked(kind="failed", path="app"))
     assert ran(tmp_path) == 2
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from gate.config.types import BuildTable
 from gate.model import Build
-from gate.model.records import FullBuilds
+from gate.model.records import WhyNotRelinked
 from harness.build.builder import TreeBuilder
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import bad, builder_of, good
@@ -90,7 +90,7 @@ def sound(builder: TreeBuilder, tmp_path: Path, *, app: str = "app", layouts: in
 def refused(builder: TreeBuilder, tmp_path: Path, kind: str, path: str = "", count: int = 2) -> list[Build]:
     """See that all builds are full ones, and that the first says why."""
     made = built(builder, count)
-    assert [build.full for build in made] == [FullBuilds(kind=kind, path=path), *[None] * (count - 1)]
+    assert [build.full for build in made] == [WhyNotRelinked(kind=kind, path=path), *[None] * (count - 1)]
     assert not any(build.relinked for build in made)
     assert ran(tmp_path) == count
     return made
@@ -309,7 +309,7 @@ class TestFull:
             assert made[1].relinked
             (builder.directory("head") / "libcore.a").unlink()
             third, fourth = (good(builder.build("head", number, number + 1)) for number in (2, 3))
-            assert (third.relinked, third.full) == (False, FullBuilds(kind="failed", path="app"))
+            assert (third.relinked, third.full) == (False, WhyNotRelinked(kind="failed", path="app"))
             assert (fourth.relinked, fourth.full) == (False, None)
             assert ran(tmp_path) == 3
 
@@ -320,7 +320,7 @@ class TestFull:
             (plan,) = builder.directory("head").parent.glob("links/*/*/plan")
             plan.unlink()
             third = good(builder.build("head", 2, 3))
-            assert (third.relinked, third.full) == (False, FullBuilds(kind="failed"))
+            assert (third.relinked, third.full) == (False, WhyNotRelinked(kind="failed"))
             assert ran(tmp_path) == 2
 
 

@@ -25,7 +25,7 @@ from gate.commands.action.commits import (
     refuse_another_checkout,
 )
 from gate.github.event import Event
-from gate.model.records import FIRST_PARENT, How, merge_base
+from gate.model.records import FIRST_PARENT, SideChoice, merge_base
 from gate.model.warnings.base import Said
 from harness.errors import SourceError
 from harness.source import base_and_head
@@ -606,7 +606,7 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
         inside.top = place.top / "third party/lib"
         assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
         found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found == Sides(made.main[0], How("the commit before this push"))
+        assert found == Sides(made.main[0], SideChoice("the commit before this push"))
         assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
         assert inside.git("rev-parse", "HEAD") == made.feature[4]
         # also while head has no such directory any more

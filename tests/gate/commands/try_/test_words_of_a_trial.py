@@ -16,7 +16,7 @@ from gate.config.parse import parse
 from gate.config.types import Config
 from gate.document import terminal
 from gate.model import Commit, Failure
-from gate.model.records import FullBuilds
+from gate.model.records import WhyNotRelinked
 from gate.model.warnings.base import Said
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "try.txt"
@@ -71,7 +71,7 @@ TRIALS = {
     # where a look comes before the end, what has not changed mostly ends there; of a rate what is lost is named
     "checked out, a rate": built(fit(first=4, sooner=90.0, finds=2.92, better="higher"), command=None, setup=None, seconds=0.2),
     "set up once, exact": built(basis="exact", command=None, seconds=0.0, relinks=False),
-    "full builds of Go, too few": built(fit(builds=3, finds=None), relinks=False, full=FullBuilds(kind="go")),
+    "full builds of Go, too few": built(fit(builds=3, finds=None), relinks=False, full=WhyNotRelinked(kind="go")),
     "full builds, no round": built(fit(builds=0, finds=None), relinks=False),
     "kept, unknown": built(fit(finds=None, unknown=True), compiled=40.0, seconds=0.5),
     "a leaner plan": built(FEW, plans={"leaner": LEAN, "enough": 780.0}),

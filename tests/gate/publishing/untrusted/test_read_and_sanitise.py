@@ -12,8 +12,21 @@ from gate.config.parse import parse
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.lines import Located
-from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
-from gate.model.records import Choice, How
+from gate.model import (
+    Build,
+    Commit,
+    Evidence,
+    Execution,
+    Failure,
+    HostState,
+    Look,
+    RulesSource,
+    Run,
+    Same,
+    Turn,
+    UserError,
+)
+from gate.model.records import Choice, SideChoice
 from gate.publishing.untrusted.read import ArtifactLimits, ArtifactTotals, read_untrusted
 from gate.publishing.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from tests.support import runs
@@ -70,7 +83,7 @@ def config(text: str = RULES) -> Config:
 
 KNOWN = Run(
     id="7-1", base=Commit(ref="main", sha=BASE), head=Commit(ref="#12", sha=HEAD),
-    choice=Choice(How("the commit that the run names"), How("the commit of #12")), whose=Whose("target", "main"),
+    choice=Choice(SideChoice("the commit that the run names"), SideChoice("the commit of #12")), whose=RulesSource("target", "main"),
 )  # fmt: skip
 
 
