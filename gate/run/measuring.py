@@ -128,24 +128,17 @@ class Measuring:
         self._say(*lines)
 
     def measure(
-        self,
-        job: Job,
-        interim_check: InterimCheck | None = None,
-        *,
-        explains: bool = False,
+        self, job: Job, interim_check: InterimCheck | None = None, *, explains: bool = False,
         seconds: float | None = None,
-    ) -> tuple[Job, MeasuredRounds]:
+    ) -> tuple[Job, MeasuredRounds]:  # fmt: skip
         """Measure what is not yet recorded, and give the job with the folder that holds it, and how far it came.
 
-        Every record is on disk before the next step begins.
+        Every record is on disk before the next step begins. The machine is held from now on until the run is closed, so
+        that no other gate in this checkout can move its files away while they are concluded on. If another one does not
+        give it back in time, that is recorded as a failure.
 
-        The machine is held from now on until the run is closed, so that no other gate in this checkout can move its
-        files away while they are concluded on. If another one does not give it back in time, that is recorded as a
-        failure.
-
-        interim_check: gives what is asked between rounds; None: the number of rounds is fixed. explains:
-        what regressed is profiled in the end, where the rules want it. seconds: the budget, with what is recorded of
-        the job; None: that of its plan.
+        interim_check: asked between rounds; None: their number is fixed. explains: what regressed is profiled in the
+        end, where the rules want it. seconds: the budget, with what is recorded of the job; None: that of its plan.
 
         Raises:
             UserError: sources or a shared path cannot be had; UnfitError with --strict.
@@ -174,7 +167,6 @@ class Measuring:
             make_room(job.out)
         self._folder.begin()
         budget = Budget(float(job.project.settings.rules.plan.budget) if seconds is None else seconds)
-
         # a base that may be broken is built and started first, before anything of head runs
         is_new_gate = self._gates and not records and job.treated.study is None
         tries_base = is_new_gate and not may_lack(job.project) and _compares(job)
@@ -197,11 +189,10 @@ class Measuring:
             )  # fmt: skip
             done = measure_in_trees(job, None if tries_base else Comparison(job))
             if isinstance(done, Started):
-                instead = self._choose_base(job, done, trees, budget)
-                trees.begin_again(
-                    overlaid_sources(instead.job.project), _shared(instead.job), one_path=one_path(instead.job.project)
-                )
-                done = measure_in_trees(instead.job, instead)
+                comparison = self._choose_base(job, done, trees, budget)
+                project = comparison.job.project
+                trees.begin_again(overlaid_sources(project), _shared(comparison.job), one_path=one_path(project))
+                done = measure_in_trees(comparison.job, comparison)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
         assert not isinstance(done, Started)  # noqa: S101  # base is tried once
