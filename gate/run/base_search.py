@@ -228,7 +228,7 @@ class Comparison:
     base_failures: Sequence[Failure] = ()
     """They count against the gate."""
     head_failures: Sequence[Failure] = ()
-    """What fails there too, though nothing is measured of it."""
+    """What fails on head too, though nothing is measured of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,8 +137,8 @@ class _Drill:
             job = replace(prepare(project, asked, run.folder_for(project), remembers=not slowdown), slowdown=slowdown)
             run.begin(job, [])
             job, _ = run.measure(job, interim_check)
-        gate = job.project.settings.rules
-        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions(), next_plan)
+        config = job.project.settings.rules
+        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, config), RulesOptions(), next_plan)
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
         same = [each.benchmark for each in decided.report.identical] if name == "slower" else []
         patched = name == "slower" and self.options.patch is not None
