@@ -12,7 +12,7 @@ from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.config.rules import Policy, accepts_of, matches
 from gate.config.types import Accept
-from gate.decide import reasons
+from gate.decide import causes
 from gate.decide.creep import crept_of
 from gate.decide.design import AS_REMEMBERED, Design, Subject, by_question, design_of, identical_of, needed_builds
 from gate.decide.details import (
@@ -123,7 +123,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     found, creep = crept if crept is not None else (found, None)
     controls = controls_of([each.subject for each in judged], design)
     found = [msgspec.structs.replace(each, control=own) for each, own in zip(found, controls, strict=True)]
-    why = reasons.nothing_to_compare(evidence)
+    why = causes.nothing_to_compare(evidence)
     # where there is nothing to compare, head was measured against itself: that shows its noise and judges nothing
     findings = found if why is None else []
     identical = identical_of(evidence, policy)
@@ -132,14 +132,14 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     few = None
     # nights of a creep check are judged together
     if verdict == "inconclusive" and creep is None:
-        few = reasons.not_enough(findings, judged, policy.config.gate, evidence, stopped)
+        few = causes.not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
-    new = evidence.new if why is None else reasons.new_benchmarks(evidence)
+    new = evidence.new if why is None else causes.new_benchmarks(evidence)
     fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
     # a finding that is shown not to be worse never fails, even where inconclusive ones do
     exit_code = Exit.PASS if verdict == "inconclusive" and not fails else _EXITS[verdict]
     if why is not None and verdict == "pass":
-        summary: outcomes.Summary = reasons.without_base(why, found, len(new))
+        summary: outcomes.Summary = causes.without_base(why, found, len(new))
     else:
         summary = few or _summary(verdict, evidence, policy, findings, identical)
     explanations, unprofiled = profiled(evidence, findings)
@@ -175,11 +175,11 @@ def _summary(
     identical: Sequence[Identical],
 ) -> outcomes.Summary:  # fmt: skip
     if evidence.unfinished is not None and not (findings or evidence.failures or identical):
-        return reasons.budget_ended(evidence.unfinished, evidence.run, policy.config)
+        return causes.budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
-    return reasons.summary(verdict, findings, evidence, identical)
+    return causes.summary(verdict, findings, evidence, identical)
 
 
 def _report_verdict(
@@ -319,7 +319,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     size = None
     if not is_called:
         size = detectable(found, design) if ruled.size is None else ruled.size
-    facts = reasons.ReasonFacts(
+    facts = causes.ReasonFacts(
         verdict=change, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
         comparisons=comparisons, position=judged.position, hidden=hidden_by_floor,
@@ -341,7 +341,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         p_adjusted=judged.regression.p_adjusted if may_call else None, p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if may_call else None,
         verdict=ruled.verdict, accepted=ruled.accepted,
-        reason=reasons.finding(facts), warnings=warnings_of(judged, change, design),
+        reason=causes.finding(facts), warnings=warnings_of(judged, change, design),
         not_worse=judged.position.not_worse and hidden_by_floor != "worse" and not broken, more_builds=more,
         stopped=stopped, detectable=size, variance=variances(found), memory=memory_use(found, design.alpha, design),
         warn=subject.warn, limit=limit, top=subject.top,

@@ -10,7 +10,7 @@ import msgspec
 from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails
 from gate.config.schema import to_tables
 from gate.config.types import Config
-from gate.decide import reasons
+from gate.decide import causes
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import estimates, ratio_interval, side_summary, subject_of
 from gate.decide.looks import Judged
@@ -52,7 +52,7 @@ def stopped_by(evidence: Evidence, judged: Sequence[Judged], fewest: int) -> Lit
     # an end is missing where measuring was interrupted
     if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
         return None
-    done, wanted = evidence.rounds.done, reasons.planned_rounds(evidence)
+    done, wanted = evidence.rounds.done, causes.planned_rounds(evidence)
     if "settled" in stops and evidence.looks and fewest <= done < evidence.looks[-1]:
         # by the rules that it was measured under, if not by these
         return None

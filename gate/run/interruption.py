@@ -15,8 +15,8 @@ from typing import TextIO
 from gate.checkout import refuse_tracked
 from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
+from gate.decide.causes import budget_ended
 from gate.decide.next_steps import raise_budget
-from gate.decide.reasons import budget_ended
 from gate.evidence.lines import of_this_run
 from gate.evidence.records import MEASUREMENTS
 from gate.evidence.time_spent import unfinished

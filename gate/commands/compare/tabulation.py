@@ -29,11 +29,11 @@ from gate.commands.compare.rows import (
 )
 from gate.config.rules import Policy
 from gate.config.types import Config
+from gate.decide.causes import trouble_of
 from gate.decide.design import Design, design_of, statistics_of
 from gate.decide.estimates import questions_of, ratio_interval, side_summary, subject_of
 from gate.decide.looks import Judged
 from gate.decide.policy import policy_of
-from gate.decide.reasons import trouble_of
 from gate.decide.report import decide_by, findings_of, judge_looks
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at

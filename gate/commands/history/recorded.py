@@ -11,7 +11,7 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit, MisuseError
 from gate.commands.history.command import AddOptions, ExportOptions, ListOptions
-from gate.decide.reasons import nothing_to_compare
+from gate.decide.causes import nothing_to_compare
 from gate.evidence.records import DEFAULT_FOLDER, read_inputs
 from gate.model import LEVELS, Level, Side
 from gate.model.history import UNTESTED, Change, HistoryRecord

@@ -11,7 +11,7 @@ import pytest
 
 from gate.cli.main import main
 from gate.config.types import Config
-from gate.decide.reasons import budget_ended
+from gate.decide.causes import budget_ended
 from gate.evidence.runs import run_of
 from gate.evidence.time_spent import cost_of, spent, uncounted, unfinished
 from gate.model import SIDES, Cost, Execution, Record

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from gate.decide.reasons import summary as decide_summary
+from gate.decide.causes import summary as decide_summary
 from gate.explain.explain import MetricRatio, explain
 from gate.model import (
     REPORT_SCHEMA,

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.decide.reasons import summary
+from gate.decide.causes import summary
 from gate.decide.report import decide
 from gate.model import Better, Finding, Report, outcomes, reasons
 from tests.gate.decide.decided import policy_by

@@ -1,4 +1,4 @@
-"""Why a finding has its verdict, and what the report comes to: data, of which gate/words makes sentences."""
+"""Why a finding has its verdict, and what the report comes to: facts that say themselves (gate/model/reasons.py)."""
 
 from __future__ import annotations
 
