@@ -19,8 +19,8 @@ from gate.evidence.time_spent import cost_of, first_build, later_build, mean_of,
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, Turn, UserError
 from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew
+from gate.run.refusal import build_cache
 from gate.run.run_folder import PAST
-from gate.run.workshop import build_cache
 from harness.loop.schedule import Round
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 from gate.codes import Exit
 from gate.github.event import MEASURED, Event, may_write_history, privileged, read_event, refusal
-from gate.model import UserError
+from gate.model import SIDES, Side, UserError
 from gate.model.records import SideChoice
+from harness.build.cache import BuildCache, directory_of
 from harness.host.facts import unsupported_platform
 
 
@@ -58,6 +60,19 @@ def _event(environment: Mapping[str, str]) -> Event | None:
         return read_event(environment) if environment.get("GITHUB_ACTIONS") == "true" else None
     except UserError:
         return None
+
+
+def build_cache(*, sandboxed: bool) -> BuildCache | None:
+    """Return where first builds are kept; in CI of base alone, unless head is what the default branch is.
+
+    What a pull request's code does in one job must not be found by the next one: outside a sandbox it could write
+    anywhere, and none are kept in CI.
+    """
+    if sys.platform != "linux" or (os.environ.get("CI") and not sandboxed):
+        return None
+    directory = directory_of(os.environ)
+    kept: tuple[Side, ...] = ("base",) if is_proposed() else SIDES
+    return BuildCache(directory, keeps=kept) if directory is not None else None
 
 
 FORKS = "PERFGATE_FORKS"

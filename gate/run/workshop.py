@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from gate.run.first_comparison import nothing_to_compare
 from gate.run.hints import hints
 from gate.run.job import Job
 from gate.run.project import Project
-from gate.run.refusal import is_proposed
+from gate.run.refusal import build_cache, is_proposed
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe, in_project, keeps_by_path
@@ -190,16 +189,3 @@ def _commands(project: Project, sides: Sequence[Side] = SIDES) -> list[str]:
             found += [benchmark.command, benchmark.prepare, benchmark.cleanup]
             found += [each.command for each in companions if each is not None]
     return [" ".join(command) if isinstance(command, list) else command for command in found if command]
-
-
-def build_cache(*, sandboxed: bool) -> BuildCache | None:
-    """Return where first builds are kept; in CI of base alone, unless head is what the default branch is.
-
-    What a pull request's code does in one job must not be found by the next one: outside a sandbox it could write
-    anywhere, and none are kept in CI.
-    """
-    if sys.platform != "linux" or (os.environ.get("CI") and not sandboxed):
-        return None
-    directory = directory_of(os.environ)
-    kept: tuple[Side, ...] = ("base",) if is_proposed() else SIDES
-    return BuildCache(directory, keeps=kept) if directory is not None else None

@@ -9,8 +9,7 @@ from unittest import mock
 import pytest
 
 from gate.cli.main import main
-from gate.run.refusal import RefusedError, is_foreign, is_proposed, refuse_unsafe
-from gate.run.workshop import build_cache
+from gate.run.refusal import RefusedError, build_cache, is_foreign, is_proposed, refuse_unsafe
 from tests.gate.github.test_event import Told, pull
 from tests.support.project import SHELL_CONFIG as CONFIG
 from tests.support.project import Project, quick, repository
