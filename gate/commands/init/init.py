@@ -351,6 +351,25 @@ _SOURCES = (*SOURCES, ".py", ".js", ".mjs", ".ts", ".java", ".kt", ".scala", ".r
 _OF_PYTHON = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}
 
 
+def _looked(tree: Tree, ask: Asked) -> list[Found]:
+    """Return what each kind of project has here, the kinds in order."""
+    found: list[Found] = []
+    for name, (look, _) in _LOOKS.items():
+        compiles = [each for each in found if each.kind in _COMPILED and each.measures_something]
+        # tests give way to what another tool has of benchmarks
+        built, tests = bool(compiles), all(each.rank == Rank.TESTS for each in compiles)
+        # make is asked where nothing else builds programs: it may have to build them to tell; and what the project
+        # builds itself is known better than what is guessed, also where it cannot be started
+        seen = any(each.rank <= Rank.BENCHMARK or LEFT_OUT in {row.became for row in each.rows} for each in found)
+        needless = {"autotools": built, "make": built and not tests, "c": seen}
+        if needless.get(name):
+            continue
+        each = look(tree, ask)
+        if each is not None and not (name == "make" and built and each.rank > Rank.BENCHMARK):
+            found.append(each)
+    return found
+
+
 def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
     """Return what is to be written, with rows for all else that was seen.
 
@@ -369,20 +388,7 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         if wanted is None:
             raise UserError(f"--kind {kind}: there is no {_LOOKS[kind][1]} here; --kind generic needs none")
         return replace(wanted, notes=[*wanted.notes, *ask.notes])
-    found: list[Found] = []
-    for name, (look, _) in _LOOKS.items():
-        compiles = [each for each in found if each.kind in _COMPILED and each.measures_something]
-        # tests give way to what another tool has of benchmarks
-        built, tests = bool(compiles), all(each.rank == Rank.TESTS for each in compiles)
-        # make is asked where nothing else builds programs: it may have to build them to tell; and what the project
-        # builds itself is known better than what is guessed, also where it cannot be started
-        seen = any(each.rank <= Rank.BENCHMARK or LEFT_OUT in {row.became for row in each.rows} for each in found)
-        needless = {"autotools": built, "make": built and not tests, "c": seen}
-        if needless.get(name):
-            continue
-        each = look(tree, ask)
-        if each is not None and not (name == "make" and built and each.rank > Rank.BENCHMARK):
-            found.append(each)
+    found = _looked(tree, ask)
     modules = re.findall(r"^\s*path\s*=\s*(\S+)", tree.text(".gitmodules"), re.MULTILINE)
     if absent := [path for path in modules if not any((tree.directory / path).glob("*"))]:
         ask.notes.append(f"submodules are not checked out ({', '.join(absent[:3])}): `git submodule update --init`")
