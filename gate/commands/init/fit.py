@@ -298,7 +298,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         wanted = {name: _spread(found, own, counts[name], shares[name]) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
     filtered = {
-        b.name: _chosen(b, wanted[b.name], chooses=_loaded(found))
+        b.name: _chosen(b, wanted[b.name], means[b.name], chooses=_loaded(found))
         for b in found.benchmarks
         if b.name in begun or len(wanted[b.name]) < len(means[b.name])
     }
@@ -411,10 +411,14 @@ def _finds_little(trial: Mapping[str, Any], share: float = 1.0) -> bool:
     return finds is None or finds * math.sqrt(share) > _WIDE
 
 
-def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Proposed | None:
+_PARAMETER = re.compile(r"[{,](\w+)=([\w.-]+)(?=[,}])")
+"""In the label of a case of JMH."""
+
+
+def _chosen(measured: Proposed, labels: Sequence[str], every: Collection[str], *, chooses: bool) -> Proposed | None:
     """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none.
 
-    chooses: whether what is loaded into the program does.
+    every: the labels of all of its cases. chooses: whether what is loaded into the program does.
     """
     if chooses or (measured.form or measured.instrument) in _FILTERS:
         return replace(measured, include=[*labels], exclude=[])
@@ -426,11 +430,17 @@ def _chosen(measured: Proposed, labels: Sequence[str], *, chooses: bool) -> Prop
     if measured.instrument == "jmh":
         # its own choice of methods stands last; behind a colon are parameters and the mode
         text = text[: text.rindex(" '")] if text.endswith("$'") else text
-        methods = "|".join(dict.fromkeys(re.escape(label.split(":")[0]) for label in labels))
-        # one value of a parameter where all that were chosen have it
-        each = [re.findall(r"[{,](\w+)=([\w.-]+)(?=[,}])", label) for label in labels]
-        values = [pair for pair in each[0] if all(pair in own for own in each)]
-        words = [*(word for name, value in values for word in ("-p", f"{name}={value}")), f"^({methods})$"]
+        methods = [*dict.fromkeys(label.split(":")[0] for label in labels)]
+        # one value of a parameter where all methods have it, each of which is chosen with one
+        held = [{*_PARAMETER.findall(label)} for label in labels]
+        if len(methods) == len(labels):
+            held = [
+                {pair for label in every if label.split(":")[0] == method for pair in _PARAMETER.findall(label)}
+                for method in methods
+            ]
+        values = [pair for pair in _PARAMETER.findall(labels[0]) if all(pair in own for own in held)]
+        pattern = f"^({'|'.join(map(re.escape, methods))})$"
+        words = [*(word for name, value in values for word in ("-p", f"{name}={value}")), pattern]
         return replace(measured, command=like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "pytest-benchmark":
         *words, last = text.rsplit("\n", 1)

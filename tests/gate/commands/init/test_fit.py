@@ -172,6 +172,8 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
         ("divan", ["./b", "--bench"], [f"{g}::{n}" for g in "xy" for n in range(30)], ["x::29", "y::29"]),
         ("libtest", ["./b", "--bench"], [f"{g}::b{n}" for g in "xy" for n in range(30)], ["x::b29", "y::b29"]),
         ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], "-p n=29 ^(o\\.X\\.m|o\\.Y\\.m)$"),
+        # where another parameter is the fastest of each, one of them for all
+        ("jmh", ["java", "-jar", "b.jar"], [f"o.X.m:{{n={n}}}:avgt" for n in range(30)] + [f"o.Y.m:{{n={n}}}:avgt" for n in range(29, -1, -1)], "-p n=29 ^(o\\.X\\.m|o\\.Y\\.m)$"),
         ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
     ],
 )  # fmt: skip
