@@ -26,6 +26,7 @@ _GENERATES = "jmh-generator-annprocess"
 _CASE = re.compile(
     r"(?:^[ \t]*|[;{}]\s*)@Benchmark\b(?:\s*@[\w.]+(?:\([^)]*\))?)*\s+(?:[\w<>\[\],.?]+\s+)*?(\w+)\s*\(", re.MULTILINE
 )
+_SOURCES = (".java", ".kt", ".scala", ".groovy")
 _IMPORTED = re.compile(r"^\s*import\s+(?:static\s+)?([\w.]+)", re.MULTILINE)
 _COMMON = ("java.", "javax.", "jdk.", "sun.", "kotlin.", "scala.", "org.openjdk.", "org.junit.", "org.slf4j.")
 _ASIDE = {"resources", "archetype-resources", "testdata", "node_modules"}
@@ -104,7 +105,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 def _imports(tree: Tree, poms: dict[str, str]) -> bool:
     """Return whether modules of Maven with a parent have JMH benchmarks: one elsewhere may name JMH for them."""
     inheriting = [folder_of(path) for path, text in poms.items() if "<parent>" in text]
-    sources = {path for folder in inheriting for path in tree.ending(".java", ".kt", ".scala", under=folder)}
+    sources = {path for folder in inheriting for path in tree.ending(*_SOURCES, under=folder)}
     usable = (tree.text(path) for path in sources if not _ASIDE & {*PurePosixPath(path).parts})
     return any("org.openjdk.jmh" in text and _CASE.search(text) for text in usable)
 
@@ -143,16 +144,18 @@ def _building(tree: Tree) -> str:
 
 def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
     """Order modules by how many benchmarks they hold; a parent that holds those of its children comes last."""
-    usable = []
+    usable, mains = [], (folder_of(each).partition("src/main/")[2] for each in tree.ending(*_SOURCES))
+    packages = {each.partition("/")[2].replace("/", ".") for each in mains} - {""}
     for path, text in files.items():
         folder = folder_of(path)
-        inner = tree.ending(".java", ".kt", ".scala", ".groovy", under=folder)
+        inner = tree.ending(*_SOURCES, under=folder)
         sources = [p for p in inner if not _ASIDE & {*PurePosixPath(p).parts}]
-        cases = [(PurePosixPath(p).stem, method) for p in sources for method in _CASE.findall(tree.text(p))]
+        held = {p: methods for p in sources if (methods := _CASE.findall(tree.text(p)))}
+        cases = [(PurePosixPath(p).stem, method) for p, methods in held.items() for method in methods]
         if cases and _PATH.fullmatch(folder or "."):
-            own = {PurePosixPath(p).stem for p in sources if not _of_others(tree, p)}
-            others = {name for name, _ in cases} - own
-            usable.append(_Module(folder, path, text, cases, others if own & {name for name, _ in cases} else set()))
+            others = {PurePosixPath(p).stem for p in held if _of_others(tree, p, packages)}
+            # what is left must be something
+            usable.append(_Module(folder, path, text, cases, others if len(others) < len(held) else set()))
     folders = [each.directory for each in usable]
     leaves = [
         each
@@ -162,21 +165,14 @@ def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
     return sorted(leaves, key=lambda module: -len(module.cases))
 
 
-def _of_others(tree: Tree, path: str) -> bool:
+def _of_others(tree: Tree, path: str, packages: set[str]) -> bool:
     """Return whether a source imports what the project does not hold, and names nothing that it does."""
-    every = tree.ending(".java", ".kt", ".scala", ".groovy")
-    packages = {folder_of(each).partition("src/main/")[2].partition("/")[2].replace("/", ".") for each in every} - {""}
     text = tree.text(path)
-    imported = _IMPORTED.findall(text)
-    own = re.search(r"^\s*package\s+([\w.]+)", text, re.MULTILINE)
-    named = [PurePosixPath(each).stem for each in every if folder_of(each) == folder_of(path) and each != path]
-    if (
-        not packages
-        or (own and own[1] in packages)
-        or any(re.search(rf"\b{re.escape(name)}\b", text) for name in named)
-    ):
+    package = re.search(r"^\s*package\s+([\w.]+)", text, re.MULTILINE)
+    beside = {PurePosixPath(each).stem for each in tree.ending(*_SOURCES, under=folder_of(path)) if each != path}
+    if not packages or (package and package[1] in packages) or beside & {*re.findall(r"\w+", text)}:
         return False
-    foreign = [name for name in imported if not name.startswith(_COMMON)]
+    foreign = [name for name in _IMPORTED.findall(text) if not name.startswith(_COMMON)]
     return bool(foreign) and not any(f"{name}.".startswith(f"{each}.") for name in foreign for each in packages)
 
 

@@ -95,7 +95,7 @@ class _Told(NamedTuple):
     name: str
     text: str
     failed: Collection[str]
-    """All that did."""
+    """All benchmarks that failed."""
 
 
 _Cure = tuple[Found, str] | None
