@@ -72,12 +72,14 @@ class Descendants:
         """Reap orphans that have ended while an execution goes on: as zombies they would keep their process ids."""
         if sys.platform != "linux":
             return
-        others = {leader, *self._companions, *self._before, *KEEPERS}
         with suppress(ChildProcessError):
-            while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                if found.si_pid in others:
-                    return
-                os.waitpid(found.si_pid, 0)
+            if not os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                # none that has ended, which is the rule
+                return
+        # each by its id: asked for any, the system gives the same one of others again and again
+        for pid in _children() - {leader, *self._companions, *self._before, *KEEPERS}:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
 
     def _open(self) -> None:
         if not self._users:
