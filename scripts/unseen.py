@@ -3,9 +3,9 @@
 Each line of the list is a project: its name, a repository (a folder or an address), a commit, and if there is one the
 file of a patch that makes what is measured some 10% slower. Nothing is edited: where init does not end with 0, no
 verdict is asked for. A documentation commit should be proved identical, the patch called a regression, and what takes
-it back an improvement. Each check has five minutes beside what `perfgate try` says of the project's own first builds;
-what it says of the whole time is compared with what the check takes. Repositories and patches are never part of this
-repository. Further arguments are given to each check, after that budget.
+it back an improvement. Each check is by the file that init wrote; behind its minutes stands what `perfgate try` said
+of the project's own first builds, and of the whole time. Repositories and patches are never part of this repository.
+Further arguments are given to each check.
 
     scripts/unseen LIST [--set gate.threshold=5%] >table.md
 """
@@ -23,8 +23,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 _EXPECTED = {"documentation": "identical", "slower": "regression", "faster": "improvement"}
-_MINUTES = 5
-"""Of a check, beside the project's own first builds."""
 _LONGEST = 900
 """Seconds of one command."""
 _IDENTITY = ("-c", "user.name=unseen", "-c", "user.email=unseen@example.invalid", "-c", "commit.gpgsign=false")
@@ -133,10 +131,7 @@ def row(project: Project, folder: Path, rules: tuple[str, ...]) -> Iterator[str]
         file.write("\nOne more line.\n")
     _git(folder, "add", "--force", readme.name)
     _git(folder, "commit", "--quiet", "--message=documentation")
-    # counts of starts are those of a budget
-    _perfgate(folder, "try", "--json", str(folder.parent / "trial.json"), "--set", f"plan.budget={_MINUTES}m")
-    first = (_cost(folder) or {"once": 0})["once"]
-    rules = ("--set", f"plan.budget={_MINUTES * 60 + first:.0f}s", *rules)
+    _perfgate(folder, "try", "--json", str(folder.parent / "trial.json"))
     yield _verdict(folder, "documentation", rules)
     if project.patch is None:
         return

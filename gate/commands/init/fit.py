@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 from gate.commands.init.found import (
+    MINUTES,
     MOST,
     MOST_EXECUTIONS,
     PRINTED,
@@ -32,8 +33,6 @@ from gate.commands.init.tree import Tree
 from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
 
-_MINUTES = 5
-"""In which a verdict is wanted beside the first builds, whatever the budget: the counts are laid out for them."""
 _ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
 """Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
 _SHARPER, _WORKING = 2.0, 0.9
@@ -68,11 +67,11 @@ _SLOW_BUILD = 200.0
 """Seconds from which a third of them may be too few: a runner may be slower, or loaded."""
 LONGEST = 30
 """Minutes of the budget where a start takes long."""
-_WHOLE = 15.0
-"""Seconds of a start of which five minutes hold the twelve that a regression and the proof take, with a third more."""
-_SOME = 10.0
-"""Seconds of a start of chosen test cases: five minutes hold twelve rounds of both sides."""
-_AMOUNT = Amount(1, 1, budget=5)
+_WHOLE = 12.0
+"""Seconds of a start of which a check holds the twelve that a regression and the proof take, with two thirds more."""
+_SOME = 8.0
+"""Seconds of a start of chosen test cases: a check holds twelve rounds of both sides."""
+_AMOUNT = Amount(1, 1)
 _TIMES = re.compile(
     r"performance|hrtime|console\.time|Date\.now|clock|perf_counter|monotonic|time\.time|timeit|pyperf|chrono|Instant|"
     r"gettimeofday|microtime|nanoTime"
@@ -90,6 +89,11 @@ class Shorter:
         self._apart: Found | None = None
         """What was written before its test cases were tried one by one."""
         self._long = False
+
+    def patience(self, found: Found) -> float:
+        """Return the seconds of a first start after which the times that the program prints are to be read instead."""
+        begun = self._whole is not None or self._apart is not None
+        return math.inf if begun or _by_printed_times(found, self._tree) is None else _WHOLE / len(found.benchmarks)
 
     def next(self, found: Found, trial: Mapping[str, Any], *, compares: bool = False) -> tuple[Found, str] | None:
         """Return what is tried next, by the trial of what is written, and that in words; None: it may stay.
@@ -212,7 +216,7 @@ def _first_printed(found: Found, trial: Mapping[str, Any]) -> tuple[Found, str] 
             said.append(f"{each.name} is ended once it has printed {', '.join(names[:3])}{more}")
             each = replace(each, include=names)
         benchmarks.append(each)
-    row = Row("what it prints later", "left out: ten starts that come so far take more than five minutes")
+    row = Row("what it prints later", f"left out: ten starts that come so far take more than {MINUTES} minutes")
     return (replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), "; ".join(said)) if said else None
 
 
@@ -312,7 +316,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         least = suite_plan(chosen)[0]
     elif math.isfinite(short):
         least = fixed_plan(chosen, 0.1, 0.5)
-    amount = replace(plan, executions=max(plan.executions, least.executions), budget=min(plan.budget, least.budget))
+    amount = replace(plan, executions=max(plan.executions, least.executions), budget=min(plan.budget, MINUTES))
     rows = [Row(f"{total - chosen} of {total} cases", why), *found.rows]
     return replace(found, benchmarks=benchmarks, rows=rows, amount=amount), chosen, total
 
@@ -392,12 +396,12 @@ def _held(found: Found, trial: Mapping[str, Any]) -> float:
     if cost is None or cost["least"]:
         return math.inf
     seconds = cost["builds"] + cost["executions"] / found.plan.executions
-    return float(_ROOM * 60 * _MINUTES / max(seconds, 1e-3))
+    return float(_ROOM * 60 * MINUTES / max(seconds, 1e-3))
 
 
 def _room(trial: Mapping[str, Any], rounds: int) -> float:
     """Return the seconds of executions in each of so many rounds within the minutes in which a verdict is wanted."""
-    return float(_ROOM * 60 * _MINUTES / rounds - trial["cost"]["builds"])
+    return float(_ROOM * 60 * MINUTES / rounds - trial["cost"]["builds"])
 
 
 def _enough(trial: Mapping[str, Any]) -> float:
@@ -466,11 +470,10 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         # half of it is spare: a host may become twice as slow
         more = min(MOST_EXECUTIONS * VALUES // plan.iterations, int(fit / 2)) if _finds_little(trial) else 1
         plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
-    if cost:
+    if "fit" in plans:
         # the first builds come beside the minutes of a verdict
-        held = math.ceil((_ROOM * 60 * _MINUTES + cost["once"]) / 300)
-        plan = replace(plan, budget=max(plan.budget, min(LONGEST, 5 * held)))
+        plan = replace(plan, budget=min(LONGEST, round(plans["fit"]["budget"] / 60)))
     enough = _enough(trial)
-    if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * LONGEST:
-        plan = replace(plan, budget=5 * math.ceil(enough / 300))
+    if not lean and 60 * plan.budget < enough <= 60 * LONGEST:
+        plan = replace(plan, budget=math.ceil(enough / 60))
     return found if plan == found.plan else replace(found, amount=plan)

@@ -16,7 +16,9 @@ from gate.config.commands import as_text
 
 MOST = 12
 """Programs or packages of benchmarks that are written."""
-_WANTED = 300.0
+MINUTES = 4
+"""In which a check gives its verdict beside the first builds, so that with `init` itself it is there in five."""
+_WANTED = 60.0 * MINUTES
 """Seconds that a whole plan may take: of both sides, by its builds."""
 _QUICK = 120.0
 """The same where values are as short as wanted."""
@@ -86,7 +88,7 @@ class Amount:
     executions: int
     iterations: int
     warmup: int = 0
-    budget: int = 10
+    budget: int = MINUTES
     """Minutes."""
 
 
@@ -164,7 +166,7 @@ class Found:
         if self.amount is not None:
             return self.amount
         if any(each.form == PRINTED for each in self.benchmarks):
-            return Amount(1, 1, budget=5)
+            return Amount(1, 1)
         # a fresh checkout costs little, and builds narrow the interval most
         return Amount(5, 10, 1) if self.build else Amount(2, 5, 1)
 
@@ -183,18 +185,14 @@ def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
     seconds = _SIDES_AND_BUILDS * (start + values * each)
     most, fewest = (many * VALUES // values for many in (MOST_EXECUTIONS, 2))
     executions = min(most, max(fewest, int(_QUICK / seconds)))
-    return Amount(executions, values, budget=_budget(executions * seconds)), _LENGTH
+    return Amount(executions, values), _LENGTH
 
 
 def fixed_plan(cases: int, start: float, each: float) -> Amount:
     """Return the plan of a suite that takes its own time for one value of each benchmark: seconds of one."""
     execution = start + each * max(cases, 1)
     executions = next((count for count in (3, 2) if _SIDES_AND_BUILDS * execution * count <= _WANTED), 1)
-    return Amount(executions, 1, budget=_budget(_SIDES_AND_BUILDS * execution * executions))
-
-
-def _budget(seconds: float) -> int:
-    return min(30, max(10, 5 * math.ceil(1.25 * seconds / 300)))
+    return Amount(executions, 1)
 
 
 def placeholder(*comment: str) -> Proposed:

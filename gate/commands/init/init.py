@@ -143,7 +143,7 @@ class _Init:
         shorter = Shorter(tree)
         while True:
             screen = io.StringIO()
-            trial = self._trial(screen)
+            trial = self._trial(screen, shorter.patience(found))
             if trial is None:
                 self._out.write(screen.getvalue())
                 return {"": "the trial could not be made"}
@@ -194,7 +194,7 @@ class _Init:
                 self._say("", f"next: {trial['next']}")
             return failed
 
-    def _trial(self, out: TextIO) -> Mapping[str, Any] | None:
+    def _trial(self, out: TextIO, patience: float) -> Mapping[str, Any] | None:
         """Try what was written, as `perfgate try` does; None where that cannot be done."""
         trying = command_of("try")
         given = trying.options()
@@ -202,7 +202,7 @@ class _Init:
             file = Path(folder, "trial.json")
             named = Path(self._file) if self._is_named() else None
             rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",), config=named)
-            given = replace(given, json=str(file), advises=False, rules=rules)
+            given = replace(given, json=str(file), advises=False, patience=patience, rules=rules)
             try:
                 with chdir(self._place):
                     trying.run(given, out, self._err)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from gate.cli import option_values
@@ -20,7 +21,11 @@ class Options:
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
     advises: bool = True
-    """Whether to say what to change; whoever changes the file by the JSON, as `perfgate init`, says what it did."""
+    """Whether to say what to change. Whoever writes the file by the JSON, as `perfgate init`, says what it did; there
+    the first builds come beside the budget.
+    """
+    patience: float = math.inf
+    """Seconds that the first start of what is timed as a whole may take."""
     rules: RulesOptions = group(RulesOptions, "rules")
 
 

@@ -49,9 +49,11 @@ _MOST_ITERATIONS = 5
 _FEWEST_ITERATIONS = 2
 _AGAIN = 4
 """Further executions of what does not go start by start: the values of one are alike, and executions differ."""
+_PART = 0.5
+"""Of a share that they may take with what came before them, beyond the first."""
 _ROOM = 0.8
 """Of what is left of a share that a second execution may be expected to take."""
-_IN_TIME = 0.6
+_IN_TIME = 0.5
 """Of the budget, the starts that a regression and its proof take of a program that is ended early: hosts get slower."""
 
 
@@ -70,7 +72,11 @@ class Ran:
 
 
 def each_tried(
-    made: Workshop, begin: Callable[[str, int, int, float], None], slower: float = 1.0, seconds: float = SECONDS
+    made: Workshop,
+    begin: Callable[[str, int, int, float], None],
+    slower: float = 1.0,
+    seconds: float = SECONDS,
+    patience: float = math.inf,
 ) -> Iterator[Tried]:
     """Execute each benchmark of head that the first round has; give what came out.
 
@@ -79,6 +85,7 @@ def each_tried(
         begin: called before each, with its name, its number, how many there are, and the seconds that it may take.
         slower: how much longer everything may take on this host now.
         seconds: for all benchmarks together, where nothing is slower.
+        patience: seconds of the first start of what is timed as a whole, however slow.
 
     Raises:
         OSError: perfgate's own files cannot be written.
@@ -100,7 +107,7 @@ def each_tried(
         # a suite that lists its cases, or tells one by one, lets some be chosen instead
         tells = head[name].instrument in {*_LISTS, "pyperf"} or head[name].format is not None
         single = head[name].service is None and not tells
-        first = max(share, longest) if single else share
+        first = min(max(share, longest), patience) if single else share
         begin(name, number + 1, len(names), first)
         yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first), slower).tried()
 
@@ -196,8 +203,10 @@ class _One:
         if (last.given != 1 and self._by_starts) or last.executed.failures:
             return made
         iterations = last.asked - (0 if self._starts else _warmup(self.benchmark))
-        for _ in range(_AGAIN):
-            if last.executed.seconds > _ROOM * self.share.left:
+        # one shows a spread, and more are worth a part of the time; a host that others use gives no more time for them
+        kept = self.share.limit * (1 - _PART / self.slower)
+        for number in range(_AGAIN):
+            if last.executed.seconds > _ROOM * (self.share.left - (kept if number else 0.0)):
                 break
             try:
                 found = self._execute(iterations).executed

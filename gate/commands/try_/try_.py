@@ -15,7 +15,7 @@ from gate.commands.try_ import words
 from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import plans, round_cost
-from gate.commands.try_.result import Built, Trial, Tried
+from gate.commands.try_.result import Built, RoundCost, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.types import Config
 from gate.document import terminal
@@ -33,7 +33,7 @@ from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.workshop import Workshop, workshop
 from gate.writing.plain import visible
-from gate.writing.units import format_duration
+from gate.writing.units import Duration, format_duration
 from harness.build.cache import KeptBuild
 from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
@@ -73,8 +73,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         job = prepare(project, measuring, making.folder_for(project))
         if options.strict:
             refuse_unfit_for(job)
-        trial = _tried(making, job, err, quiet=options.quiet)
-    own = job.project.settings.rules
+        trial = _tried(making, job, options, err)
+    own = _rules(job, trial.cost, options)
 
     def text() -> str:
         if options.quiet:
@@ -85,7 +85,16 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     return trial.exit_code
 
 
-def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
+def _rules(job: Job, cost: RoundCost | None, options: Options) -> Config:
+    """Return the rules of a check; of a file that is being written the budget holds the first builds, too."""
+    rules = job.project.settings.rules
+    if options.advises or cost is None:
+        return rules
+    budget = Duration(float(rules.plan.budget) + 60 * round(cost.once / 60))
+    return msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, budget=budget))
+
+
+def _tried(making: Measuring, job: Job, options: Options, err: TextIO) -> Trial:
     repository, head = job.project.repository, job.project.settings.sides["head"]
     repository.store.work.remove_leftovers()
     try:
@@ -94,7 +103,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
         raise HeldError(not_free(error, making.waits(job), longer=True)) from None
 
     measured = {step.benchmark for step in job.rounds[0].executions if step.side == "head"}
-    say = Steps(Live(err, quiet=quiet), "try", 1 + len(measured))
+    say = Steps(Live(err, quiet=options.quiet), "try", 1 + len(measured))
     # before anything is built: a build is load too
     host = {check.name: check.value for check in unfit(examine())}
     # what a round costs is found out now
@@ -120,28 +129,28 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
             if isinstance(again, Failure):
                 return msgspec.structs.replace(begun, failure=msgspec.structs.replace(again, directory=None))
             built = msgspec.structs.replace(built, later=again.seconds or 0.0)
-        return _executed(made, built, begun, say)
+        return _executed(made, built, begun, options, say)
 
 
-def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Trial:
+def _executed(made: Workshop, built: Built, begun: Trial, options: Options, say: words.Say) -> Trial:
     """Execute the benchmarks, and put what follows from that into a trial."""
     job = made.job
-    settings = job.project.settings
-
     def tells(benchmark: str, number: int, of: int, seconds: float) -> None:
         say(f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most")
 
-    tried = list(each_tried(made, tells, _UNFIT if begun.host else 1.0))
+    tried = list(each_tried(made, tells, _UNFIT if begun.host else 1.0, patience=options.patience))
     changed = next(iter(made.builder.changed(0, executed=True)), None)
-    cost = round_cost(built, tried, settings.rules)
+    rules = _rules(job, round_cost(built, tried, job.project.settings.rules), options)
+    # counts of starts are those of a budget
+    cost = round_cost(built, tried, rules)
     return msgspec.structs.replace(
         begun,
         built=built,
         failure=changed,
         benchmarks=tuple(tried),
         cost=cost,
-        plans=plans(cost, tried, settings.rules) if cost else None,
-        notes=tuple(notes_of(settings.rules, tried)),
+        plans=plans(cost, tried, rules) if cost else None,
+        notes=tuple(notes_of(rules, tried)),
     )
 
 

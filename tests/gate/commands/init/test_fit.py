@@ -1,5 +1,6 @@
 """What fits a budget, by trials: shorter starts of a program, the cases of a large suite, and counts."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,17 @@ def test_what_runs_other_packages_too_is_read_by_the_times_that_it_prints(tmp_pa
     assert Shorter(tree).next(replace(found, others=("unseen",)), trial(1.0, "time")) is None
 
 
+def test_a_first_start_is_not_waited_for_where_the_times_that_are_printed_can_be_read(tmp_path: Path) -> None:
+    found, tree = project(tmp_path, TIMES)
+    shorter = Shorter(tree)
+    assert shorter.patience(found) == 12.0
+    # it prints none after all: its whole run is waited for
+    printed = next_of(shorter, found, trial(0.0, cut=12.0))
+    assert shorter.patience(printed) == math.inf
+    silent, tree = project(tmp_path, "print(1)", "silent.py")
+    assert Shorter(tree).patience(silent) == math.inf
+
+
 def found(command: list[str] | str, instrument: str = "spawn", **fields: Any) -> Found:
     """One benchmark."""
     return Found("python", "here", [Proposed("a", command, [], instrument)], **fields)
@@ -226,9 +238,9 @@ def late(seconds: float, printed: list[str], names: list[str]) -> Mapping[str, A
         # half a second each: two seconds of them, of the whole list where there is one
         (120, [f"m{n}::a" for n in range(216)], 4),
         (120, [], 4),
-        # 5 s each: eight rounds of both sides hold three
-        (12, [f"m{n}::a" for n in range(216)], 3),
-        (12, [], 3),
+        # 5 s each: eight rounds of both sides hold two
+        (12, [f"m{n}::a" for n in range(216)], 2),
+        (12, [], 2),
         # one of 30 s; and what had none by then
         (2, [], 1),
         (0, [f"m{n}::a" for n in range(216)], 1),
@@ -244,7 +256,7 @@ def test_of_what_was_ended_as_many_are_chosen_as_its_pace_allows(printed: int, n
     assert (count, total, len(few.benchmark.include)) == (chosen, len(names) or printed, chosen)
     assert {*few.benchmark.include} <= {*names} or not names
     # it has time for them in the usual budget
-    assert few.plan.budget == 10
+    assert few.plan.budget == 4
     # if that is late too nothing else can be chosen of one
     again = representatives(few, late(60.0, [], names)) if chosen == 1 else None
     assert again is None
@@ -257,7 +269,7 @@ def test_what_is_loaded_into_a_script_chooses_among_its_names(load: list[float])
     told = {"benchmarks": [{"benchmark": "a", "cases": cases}], "cost": costs(1, 20.0), "plans": {}}
     suited = found(["node", "b.js"], "values", environment=HOOKED, amount=Amount(1, 1, budget=20))
     few, chosen, total = chosen_of(suited, told)
-    assert (chosen, total, few.plan.budget) == (4, 20, 10)
+    assert (chosen, total, few.plan.budget) == (4, 20, 4)
     assert few.benchmark.include == [names[n] for n in (0, 13, 18, 5)]
     assert representatives(few, {**told, "cost": costs(1, 4.0)}) is None
     # it is slow because of other programs: each has a third of a processor
@@ -283,11 +295,11 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for() -> Non
     many = suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh")
     # leaner counts of which a budget holds few are no help
     for executions, leaner, count in (
-        (400.0, None, 4),
-        (400.0, 5, 4),
+        (400.0, None, 3),
+        (400.0, 5, 3),
         (400.0, 8, None),
         (1e5, None, 1),
-        (90.0, None, None),
+        (70.0, None, None),
     ):
         told = {**many, "cost": costs(0, executions), "plans": {"leaner": leaner and {"builds": leaner}}}
         made = representatives(found(["java"], "jmh"), told)
@@ -369,19 +381,19 @@ def costs(builds: float, executions: float, starts: int | None = None) -> Mappin
         # long builds: two executions are no burden beside them
         ("go", Amount(2, 5), costs(90, 9), {}, Amount(2, 5)),
         ("go", Amount(2, 5), costs(90, 9), {"leaner": {"executions": 1, "iterations": 3}}, Amount(1, 3)),
-        # twelve rounds in five minutes
+        # twelve rounds in four minutes
         ("go", Amount(10, 5), costs(2, 100), {}, Amount(1, 5)),
         ("go", Amount(10, 5), costs(2, 50), {}, Amount(3, 5)),
         # more where little is found and there is room
-        ("go", Amount(2, 5), costs(2, 2), {"fit": {"finds": 0.07}}, Amount(2, 5)),
-        ("go", Amount(2, 5), costs(2, 2), {"fit": {"finds": 0.3}}, Amount(9, 5)),
-        ("go", Amount(2, 5), costs(2, 4), {"fit": {"finds": None}}, Amount(4, 5)),
+        ("go", Amount(2, 5), costs(2, 2), {"fit": {"budget": 240.0, "finds": 0.07}}, Amount(2, 5)),
+        ("go", Amount(2, 5), costs(2, 2), {"fit": {"budget": 240.0, "finds": 0.3}}, Amount(7, 5)),
+        ("go", Amount(2, 5), costs(2, 4), {"fit": {"budget": 240.0, "finds": None}}, Amount(3, 5)),
         # starts count themselves; a long one needs no other before it
         ("spawn", Amount(2, 5, 1), costs(2, 40, 2), {"leaner": {"executions": 1, "iterations": 3}}, Amount(2, 5)),
         ("spawn", Amount(2, 5, 1), costs(2, 40, 10), {}, Amount(2, 5, 1)),
     ],
 )  # fmt: skip
-def test_counts_are_those_that_give_a_verdict_in_five_minutes(
+def test_counts_are_those_that_give_a_verdict_in_four_minutes(
     instrument: str, before: Amount, cost: Mapping[str, Any], plans: Mapping[str, Any], after: Amount
 ) -> None:
     assert fitted(found(["x"], instrument, amount=before), {"cost": cost, "plans": plans}).plan == after
@@ -391,10 +403,13 @@ def test_what_a_trial_found_too_little_is_written_larger() -> None:
     cost = costs(90, 90)
     told: dict[str, Any] = {"cost": cost, "plans": {"enough": 1510.0}, "built": {"seconds": 250.0}}
     made = fitted(found(["x"], "jmh", amount=Amount(1, 5)), told)
-    assert (made.plan.budget, made.timeout) == (30, "30m")
+    assert (made.plan.budget, made.timeout) == (26, "30m")
     # nobody waits that long for a pull request
     told["plans"] = {"enough": 2400.0}
-    assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10
+    assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 4
+    # the first builds come beside it, as the trial says
+    told["plans"] = {"fit": {"budget": 360.0, "finds": 0.05}}
+    assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 6
 
 
 def test_what_asks_for_many_times_the_values_of_the_others_is_not_chosen() -> None:
@@ -418,7 +433,7 @@ def test_of_more_groups_than_there_is_room_for_the_largest_are_chosen_first(find
     names = [*small, *(f"BenchmarkX/{n}" for n in range(20)), *(f"BenchmarkY/{n}" for n in range(2))]
     cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True, "mean": 1e-3} for name in names]
     told: dict[str, Any] = {"benchmarks": [{"benchmark": "a", "cases": cases}], "cost": costs(1, 100.0)}
-    told["plans"] = {"fit": {"finds": finds}, "leaner": {"builds": 8}}
+    told["plans"] = {"fit": {"budget": 240.0, "finds": finds}, "leaner": {"builds": 8}}
     few, chosen, total = chosen_of(found(["./b"], "go", amount=Amount(1, 1)), told)
     assert (chosen, total) == (count, 52)
     assert {"BenchmarkX/0", "BenchmarkY/0"} <= {*few.benchmark.include}

@@ -3,13 +3,17 @@
 import fcntl
 import json
 import time
+from contextlib import chdir
+from dataclasses import replace
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from gate.cli.command import command_of
 from gate.commands.try_ import executions, try_
 from gate.commands.try_.executions import each_tried
 from gate.model import Build, Failure, Side
@@ -199,6 +203,34 @@ def test_longer_than_its_share_is_an_answer(project: Project) -> None:
     assert "The first does not fit the budget of 2 min" in text
 
 
+@pytest.mark.usefixtures("asleep")
+def test_whoever_writes_the_file_waits_no_longer_than_is_of_use_and_adds_the_first_builds_to_the_budget(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = TreeBuilder.build
+
+    def long(self: TreeBuilder, side: Side, number: int, seed: int) -> Build | Failure:
+        return msgspec.structs.replace(build(self, side, number, seed), seconds=5.0 if number else 100.0)
+
+    monkeypatch.setattr(TreeBuilder, "build", long)
+    project.write("perfgate.toml", CONFIG.replace("1h", "4m") + benchmark("slow", '["sleep", "30"]'))
+    told: list[dict[str, Any]] = []
+    for names, advises in ((("slow",), False), (("bench",), False), (("bench",), True)):
+        given = command_of("try").options()
+        rules = replace(given.rules, benchmarks=names)
+        with chdir(project.top):
+            try_.run(
+                replace(given, json="trial.json", advises=advises, patience=12.0, rules=rules), StringIO(), StringIO()
+            )
+        told.append(json.loads((project.top / "trial.json").read_text()))
+    slow, bench, plain = told
+    assert slow["benchmarks"][0]["longer_than"] == 12
+    # both sides' of 100 s where later ones take 5
+    assert bench["cost"]["once"] == pytest.approx(190, abs=5)
+    assert (bench["plans"]["fit"]["budget"], plain["plans"]["fit"]["budget"]) == (420, 240)
+    assert bench["plans"]["fit"]["builds"] > plain["plans"]["fit"]["builds"]
+
+
 def test_of_what_prints_its_times_a_trial_sees_those_that_come_in_time(project: Project) -> None:
     lines = "".join(f"echo {name}: 5 ms; " for name in "abc")
     own = benchmark("long", json.dumps(["sh", "-c", f"{lines} sleep 60; echo d: 5 ms"])).replace(
@@ -207,8 +239,8 @@ def test_of_what_prints_its_times_a_trial_sees_those_that_come_in_time(project: 
     project.write("perfgate.toml", CONFIG.split("[[benchmark]]")[0].replace("1h", "20s") + own)
     (found,) = tried(project)["benchmarks"]
     assert [case["metric"] for case in found["cases"]] == ["a", "b", "c"]
-    # of six starts a side, which take three fifths of the budget
-    assert (found["longer_than"], found["failures"]) == (pytest.approx(1.0), [])
+    # of six starts a side, which take half of the budget
+    assert (found["longer_than"], found["failures"]) == (pytest.approx(10 / 12), [])
 
 
 def test_what_takes_too_long_says_what_it_would_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
