@@ -91,9 +91,11 @@ class Shorter:
         self._long = False
 
     def patience(self, found: Found) -> float:
-        """Return the seconds of a first start after which the times that the program prints are to be read instead."""
+        """Return the seconds of a first start after which something shorter is tried; inf: there may be nothing."""
         begun = self._whole is not None or self._apart is not None
-        return math.inf if begun or _by_printed_times(found, self._tree) is None else _WHOLE / len(found.benchmarks)
+        timed = any(each.instrument == "spawn" for each in found.benchmarks)
+        stays = begun or (timed and _by_printed_times(found, self._tree) is None)
+        return math.inf if stays else _WHOLE / len(found.benchmarks)
 
     def next(self, found: Found, trial: Mapping[str, Any], *, compares: bool = False) -> tuple[Found, str] | None:
         """Return what is tried next, by the trial of what is written, and that in words; None: it may stay.
@@ -276,27 +278,34 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     few = min(_FEW, max(1, total // 4))
     many = few if listed else _MANY
     held = _held(found, trial)
+    # how much values vary is not known of what was hurried: it is to find something
+    fewest = _ROUNDS if any(each.get("hurried") for each in trial["benchmarks"]) else _FEWEST
     lengths = {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
     told = {name: float(each[2]) / (1000 if each[3] else 1) for name, each in lengths.items() if each}
     # few slow cases may take what would let the others be measured often
     often = _OFTEN if len(told) == len(means) and _finds_little(trial) else 1
-    if not total or (total <= many and held >= _FEWEST * often and short >= total and not begun - {*listed}):
+    if not total or (total <= many and held >= fewest * often and short >= total and not begun - {*listed}):
         return None
-    lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
+    leanest = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0)
+    lean = leanest >= _BUILDS
     wanted, why = None, "left out: the slowest, which take most of the time"
     if total <= many and not begun and short >= total:
         if len(told) == len(means):
             room = _room(trial, _BUILDS)
             # executions differ more than values: where little is found, so many of each build are worth a few cases
-            rooms = [(room / _OFTEN, 3), (room, 3 if lean else 2)][0 if _finds_little(trial) else 1 :]
+            part = 3 if lean else 2 if held >= fewest else 1
+            rooms = [(room / _OFTEN, 3), (room, part)][0 if _finds_little(trial) else 1 :]
             each = (_quick(found, trial, means, told, room, total * part / 4) for room, part in rooms)
             wanted = next(filter(None, each), None)
-        if wanted is None and (lean or held >= _FEWEST or _enough(trial) <= 60 * LONGEST):
+        if wanted is None and (lean or held >= fewest):
             return None
     if wanted is None:
         why = "left out: its table names those that are measured"
         most = min(short, few if listed else _FEW if _finds_little(trial, _CHOSEN / total) else _CHOSEN)
-        most = max(1, int(min(most, total * (held if math.isinf(short) and not lean else math.inf) / _BUILDS)))
+        if math.isinf(short) and not lean:
+            # with fewest values a start is as long as its cases are many
+            rounds = _ROUNDS if (leanest or fewest == _ROUNDS) and _finds_little(trial) else _BUILDS
+            most = max(1, int(min(most, total * max(held, leanest) / rounds)))
         counts = {b.name: {label: one.get("values", 1) for label, one in judged(b, trial)} for b in found.benchmarks}
         shares = {name: max(1, round(most * len(own) / total)) for name, own in means.items()}
         wanted = {name: _spread(found, own, counts[name], shares[name]) for name, own in means.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 import shlex
@@ -143,7 +144,7 @@ class _Init:
         shorter = Shorter(tree)
         while True:
             screen = io.StringIO()
-            trial = self._trial(screen, shorter.patience(found))
+            trial = self._trial(screen, shorter.patience(found) if choices else math.inf)
             if trial is None:
                 self._out.write(screen.getvalue())
                 return {"": "the trial could not be made"}
@@ -165,6 +166,10 @@ class _Init:
                 )
                 self._say(f"{few[2]} cases{reached}; chosen: {few[1]}, by the suite's own filter")
                 self._write(tree, written := found)
+                continue
+            if not failed and any(each["hurried"] for each in trial["benchmarks"]):
+                choices = 0
+                self._say("its starts take long, and stay so: tried again for how they vary")
                 continue
             sharper, named = by_cpu_time(found, trial)
             if named and not failed:

@@ -25,7 +25,7 @@ class Options:
     the first builds come beside the budget.
     """
     patience: float = math.inf
-    """Seconds that the first start of what is timed as a whole may take."""
+    """Seconds that a first start may take to be made again, and that of a program to end."""
     rules: RulesOptions = group(RulesOptions, "rules")
 
 

@@ -85,7 +85,7 @@ def each_tried(
         begin: called before each, with its name, its number, how many there are, and the seconds that it may take.
         slower: how much longer everything may take on this host now.
         seconds: for all benchmarks together, where nothing is slower.
-        patience: seconds of the first start of what is timed as a whole, however slow.
+        patience: seconds that a first start may take to be made again, and that of a program to end, however slow.
 
     Raises:
         OSError: perfgate's own files cannot be written.
@@ -109,14 +109,14 @@ def each_tried(
         single = head[name].service is None and not tells
         first = min(max(share, longest), patience) if single else share
         begin(name, number + 1, len(names), first)
-        yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first), slower).tried()
+        yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first), slower, patience).tried()
 
 
 @dataclass(frozen=True, slots=True)
 class _One:
     """One benchmark that is tried, within a share of the time; first: what its first start may take.
 
-    slower: as for each_tried.
+    slower, patience: as for each_tried.
     """
 
     made: Workshop
@@ -126,6 +126,7 @@ class _One:
     share: Budget
     first: Budget
     slower: float = 1.0
+    patience: float = math.inf
 
     @property
     def rules(self) -> Config:
@@ -148,6 +149,8 @@ class _One:
                 longer_than=limit, names=names, in_service=in_service, execution=limit * starts, cases=cases
             )
         ran.append(first)
+        hurried = first.executed.seconds > self.patience
+        once = single or hurried
         if first.executed.cut:
             cases = tuple(case for each in first.executed.executions for case in cases_of(each, self.rules))
             return self._with(cases=cases, longer_than=self._wanted, execution=first.executed.seconds)
@@ -156,25 +159,27 @@ class _One:
         fits = int(_ROOM * self.share.left / max(first.executed.seconds, 1e-3)) - warmup
         most = FIRST_STARTS if self._by_starts else min(_MOST_ITERATIONS, wanted)
         more = min(fits, max(most, _FEWEST_ITERATIONS))
-        if more >= _FEWEST_ITERATIONS and not single and first.executed.executions and not first.executed.failures:
+        if more >= _FEWEST_ITERATIONS and not once and first.executed.executions and not first.executed.failures:
             with suppress(BudgetEndedError):
                 second = self._execute(more)
                 # what was ended early has some of its cases only
                 ran += [] if second.executed.cut else [second]
-        again = [] if single else self._again(ran[-1])
+        again = [] if once else self._again(ran[-1])
         last = ran[-1].executed
         asked = 1 if single else wanted + _warmup(self.benchmark)
-        seconds = planned_seconds(ran, asked) if last.executions else None
+        # of one that took long, most is what it takes with any number of values
+        took = first.executed.seconds if hurried else planned_seconds(ran, asked)
+        seconds = took if last.executions else None
         each = 0.0
         # more than was asked for: the tool decides how many
         if self._by_starts and len(ran) > 1 and not last.failures:
             each = seconds_of_a_start(ran)
-        elif seconds is not None and not single and ran[-1].given <= ran[-1].asked:
+        elif seconds is not None and not once and ran[-1].given <= ran[-1].asked:
             each = seconds - planned_seconds(ran, asked - 1)
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
         own = [case for each in last.executions for case in cases_of(each, self.rules)]
         cases = _together(own, again, self.rules)
-        return self._with(cases=cases, failures=failures, execution=seconds, iteration=each)
+        return self._with(cases=cases, failures=failures, execution=seconds, iteration=each, hurried=hurried)
 
     def _names(self) -> tuple[str, ...]:
         """Ask a suite what it would run, which takes no time; nothing where it cannot tell."""

@@ -77,6 +77,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds after which its first start was ended; None: it was not."""
     names: tuple[str, ...] = ()
     """Of a suite that took so long: its benchmarks, as it lists them itself, where it does."""
+    hurried: bool = False
+    """Its first start took so long that nobody waited for another, which would tell how they vary."""
     in_service: bool = False
     """It was its service that took so long to be ready."""
     execution: float | None = None

@@ -135,6 +135,7 @@ def _tried(making: Measuring, job: Job, options: Options, err: TextIO) -> Trial:
 def _executed(made: Workshop, built: Built, begun: Trial, options: Options, say: words.Say) -> Trial:
     """Execute the benchmarks, and put what follows from that into a trial."""
     job = made.job
+
     def tells(benchmark: str, number: int, of: int, seconds: float) -> None:
         say(f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most")
 

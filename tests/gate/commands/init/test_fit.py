@@ -293,10 +293,10 @@ def test_of_cases_that_each_start_processes_as_many_are_chosen_as_make_a_short_s
 
 def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for() -> None:
     many = suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh")
-    # leaner counts of which a budget holds few are no help
+    # leaner counts of which a budget holds few are of some help
     for executions, leaner, count in (
         (400.0, None, 3),
-        (400.0, 5, 3),
+        (400.0, 5, 8),
         (400.0, 8, None),
         (1e5, None, 1),
         (70.0, None, None),
@@ -304,6 +304,10 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for() -> Non
         told = {**many, "cost": costs(0, executions), "plans": {"leaner": leaner and {"builds": leaner}}}
         made = representatives(found(["java"], "jmh"), told)
         assert (made[1] if made else None) == count
+    # of one whose spread is not known as many as fit twelve times
+    hurried = {**many["benchmarks"][0], "hurried": True}
+    told = {"benchmarks": [hurried], "cost": costs(0, 80.0), "plans": {"fit": {"finds": None}}}
+    assert chosen_of(found(["java"], "jmh", amount=Amount(1, 5)), told)[1:] == (6, 30)
     # where nothing is decided nothing is chosen
     nothing = {**suite([], "criterion"), "cost": costs(0, 1e5), "plans": {}}
     assert representatives(found(["./b"], "criterion"), nothing) is None
@@ -313,9 +317,9 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for() -> Non
     ("instrument", "option"),
     [("go", "-test.benchtime=20ms"), ("google-benchmark", "--benchmark_min_time=0.02"), ("asv", "--sample-time=0.02")],
 )
-def test_a_few_slow_cases_are_left_out_before_a_budget_grows(instrument: str, option: str) -> None:
+def test_slow_cases_are_left_out_before_a_budget_grows(instrument: str, option: str) -> None:
     # where leaner counts fit only what takes most of the time for little
-    for slow, lean, chosen in ((1, None, 9), (4, None, 6), (6, None, None), (1, 12, 9), (4, 12, None)):
+    for slow, lean, chosen in ((1, None, 9), (4, None, 6), (6, None, 4), (1, 12, 9), (4, 12, None)):
         means = {f"Benchmark{n}": 2.0 if n < slow else 1e-6 for n in range(10)}
         cases = [{"benchmark": f"a/{n}", "metric": "time", "mean": each, "decided": True} for n, each in means.items()]
         told = {

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import math
 import time
 from contextlib import chdir
 from dataclasses import replace
@@ -229,6 +230,21 @@ def test_whoever_writes_the_file_waits_no_longer_than_is_of_use_and_adds_the_fir
     assert bench["cost"]["once"] == pytest.approx(190, abs=5)
     assert (bench["plans"]["fit"]["budget"], plain["plans"]["fit"]["budget"]) == (420, 240)
     assert bench["plans"]["fit"]["builds"] > plain["plans"]["fit"]["builds"]
+
+
+def test_a_suite_that_takes_longer_than_is_of_use_is_not_started_again(project: Project) -> None:
+    suite = benchmark("suite", '["echo", "test m::a ... bench: 12 ns/iter (+/- 3)"]')
+    project.write("perfgate.toml", suite.replace('"spawn"', '"values"\nformat = "libtest"'))
+    found = []
+    for patience in (math.inf, 0.0):
+        given = replace(command_of("try").options(), json="trial.json", patience=patience)
+        with chdir(project.top):
+            try_.run(given, StringIO(), StringIO())
+        found += json.loads((project.top / "trial.json").read_text())["benchmarks"]
+    # so it tells no spread, and it may take as long with any number of values
+    assert [each["hurried"] for each in found] == [False, True]
+    assert [each["cases"][0]["values"] for each in found] == [5, 1]
+    assert found[1]["iteration"] == 0.0
 
 
 def test_of_what_prints_its_times_a_trial_sees_those_that_come_in_time(project: Project) -> None:
