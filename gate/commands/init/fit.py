@@ -45,10 +45,12 @@ _BESIDE = 0.25
 """Of the time of builds: executions that take less are no reason for fewer of them."""
 _MANY = 40
 """Findings beyond which a budget has too few builds for each."""
-_CHOSEN, _FEW = 16, 8
-"""Cases that are chosen; few where a plan of so many finds little, and of a suite that took too long, whose start is to
-take seconds (or a quarter, if these are fewer).
+_FEW = 8
+"""Cases that are chosen where more would not be measured well enough, and of a suite that took too long, whose start is
+to take seconds (or a quarter, if these are fewer).
 """
+_SURE = 4.5
+"""Standard errors of a change that four of five checks call, of some forty cases."""
 _FILTERS = ("go", "google-benchmark", "criterion", "asv", "pyperf", "divan", "libtest")
 """Instruments, and formats of values, that give `include` to the suite, so that one case takes the time of one."""
 CHOOSES = "PERFGATE_INCLUDE"
@@ -301,12 +303,19 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
             return None
     if wanted is None:
         why = "left out: its table names those that are measured"
-        most = min(short, few if listed else _FEW if _finds_little(trial, _CHOSEN / total) else _CHOSEN)
+        most = min(short, few if listed else _room_for(found, trial, total))
         if math.isinf(short) and not lean:
             # with fewest values a start is as long as its cases are many
             rounds = _ROUNDS if (leanest or fewest == _ROUNDS) and _finds_little(trial) else _BUILDS
             most = max(1, int(min(most, total * max(held, leanest) / rounds)))
-        counts = {b.name: {label: one.get("values", 1) for label, one in judged(b, trial)} for b in found.benchmarks}
+        loud = _OFTEN * (_noise(found, trial) or math.inf)
+        counts = {
+            b.name: {
+                label: one.get("values", 1) if (one.get("start") or one.get("spread") or 0.0) <= loud else math.inf
+                for label, one in judged(b, trial)
+            }
+            for b in found.benchmarks
+        }
         shares = {name: max(1, round(most * len(own) / total)) for name, own in means.items()}
         wanted = {name: _spread(found, own, counts[name], shares[name]) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
@@ -330,12 +339,13 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     return replace(found, benchmarks=benchmarks, rows=rows, amount=amount), chosen, total
 
 
-def _spread(found: Found, means: Mapping[str, float], counts: Mapping[str, int], count: int) -> list[str]:
+def _spread(found: Found, means: Mapping[str, float], counts: Mapping[str, float], count: int) -> list[str]:
     """Return so many cases at most: the fastest of each group, of the largest groups first.
 
     Of groups as large as each other those that are spread over the suite, and not its first names.
 
-    counts: of values that each has. What has many times as many as is usual takes as many times as long.
+    counts: of values that each has. What has many times as many as is usual takes as many times as long; inf: it varies
+    many times as much as is usual.
     """
     groups: dict[str, list[str]] = {}
     usual = _OFTEN * median([counts.get(label, 1) for label in means] or [1])
@@ -413,15 +423,31 @@ def _room(trial: Mapping[str, Any], rounds: int) -> float:
     return float(_ROOM * 60 * MINUTES / rounds - trial["cost"]["builds"])
 
 
+def _room_for(found: Found, trial: Mapping[str, Any], total: int) -> int:
+    """Return how many cases a check has room for with so many values of each that it finds what plans should find."""
+    noise = _noise(found, trial)
+    if noise is None:
+        return _FEW
+    value = trial["cost"]["executions"] / found.plan.executions / found.plan.iterations / total
+    values = 2 * (_SURE * noise / _WIDE) ** 2
+    return int(min(max(_room(trial, _ROUNDS) * _ROUNDS / (value * values), _FEW), _MANY))
+
+
+def _noise(found: Found, trial: Mapping[str, Any]) -> float | None:
+    """Return what a value varies as is usual, as a share; None: nothing is known of it."""
+    cases = [one for each in found.benchmarks for _, one in judged(each, trial)]
+    return median([each for one in cases if (each := one.get("start") or one.get("spread"))] or [0.0]) or None
+
+
 def _enough(trial: Mapping[str, Any]) -> float:
     """Return the seconds of a budget that would find something; inf: none is known."""
     return float((trial.get("plans") or {}).get("enough") or math.inf)
 
 
-def _finds_little(trial: Mapping[str, Any], share: float = 1.0) -> bool:
-    """Return whether a plan as it is written finds large changes alone, also with that share of its cases."""
+def _finds_little(trial: Mapping[str, Any]) -> bool:
+    """Return whether a plan as it is written finds large changes alone."""
     finds = ((trial.get("plans") or {}).get("fit") or {"finds": 0.0})["finds"]
-    return finds is None or finds * math.sqrt(share) > _WIDE
+    return finds is None or finds > _WIDE
 
 
 _PARAMETER = re.compile(r"[{,](\w+)=([\w.-]+)(?=[,}])")

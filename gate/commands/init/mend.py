@@ -205,6 +205,8 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
         features = asked[1].replace(" ", "")
         build = build.replace(" --target-dir target", f" --target-dir target --features {features}")
         return replace(found, build=build), f"with the features {features}, which it needs"
+    if "error[E0554]" in text and "cargo bench" in build:
+        return replace(found, build=build.replace("cargo bench", "cargo +nightly bench")), "with a nightly Rust"
     asked = re.search(r"(?:[Ss]ource|[Tt]arget) option \d+ is no longer supported\. Use (\d+)", text)
     if asked and not told.name and setup and "maven.compiler" not in setup:
         level = f" --batch-mode -Dmaven.compiler.source={asked[1]} -Dmaven.compiler.target={asked[1]}"

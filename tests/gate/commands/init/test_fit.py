@@ -274,12 +274,12 @@ def test_what_is_loaded_into_a_script_chooses_among_its_names(load: list[float])
     assert representatives(few, {**told, "cost": costs(1, 4.0)}) is None
     # it is slow because of other programs: each has a third of a processor
     load[0] = 6.0
-    assert chosen_of(suited, told)[1] == 12
+    assert chosen_of(suited, told)[1] == 8
     # a script that nothing is loaded into stays whole
     assert representatives(replace(suited, environment={}), told) is None
 
 
-@pytest.mark.parametrize(("start", "chosen"), [(4.9, None), (10.0, 16), (20.0, 8), (100.0, 4)])
+@pytest.mark.parametrize(("start", "chosen"), [(4.9, None), (10.0, 8), (20.0, 8), (100.0, 4)])
 def test_of_cases_that_each_start_processes_as_many_are_chosen_as_make_a_short_start(
     start: float, chosen: int | None, load: list[float]
 ) -> None:
@@ -427,17 +427,31 @@ def test_what_asks_for_many_times_the_values_of_the_others_is_not_chosen() -> No
     for each in (told, few):
         made = representatives(found(["./b"], "criterion"), each)
         assert made is not None
-        assert len(made[0].benchmark.include) == 16
+        assert len(made[0].benchmark.include) == 8
         assert "group3/a" not in made[0].benchmark.include
 
 
-@pytest.mark.parametrize(("finds", "count"), [(0.1, 16), (0.3, 8), (None, 8)])
-def test_of_more_groups_than_there_is_room_for_the_largest_are_chosen_first(finds: float | None, count: int) -> None:
+@pytest.mark.parametrize(
+    ("spread", "count"),
+    # 192 s of rounds hold 100 values of 1.92 s, each of both sides: of a change of 10% by 4.5 standard errors
+    [(0.03, 27), (0.05, 9), (0.3, 8), (None, 8)],
+)
+def test_of_more_groups_than_there_is_room_for_the_largest_are_chosen_first(spread: float | None, count: int) -> None:
     small = [f"BenchmarkA{n:02}" for n in range(30)]
     names = [*small, *(f"BenchmarkX/{n}" for n in range(20)), *(f"BenchmarkY/{n}" for n in range(2))]
-    cases = [{"benchmark": f"a/{name}", "metric": "time", "decided": True, "mean": 1e-3} for name in names]
+    cases = [
+        # one of them varies so much that nothing would be found
+        {
+            "benchmark": f"a/{name}",
+            "metric": "time",
+            "decided": True,
+            "mean": 1e-3,
+            "spread": spread and (0.9 if name == small[29] else spread),
+        }
+        for name in names
+    ]
     told: dict[str, Any] = {"benchmarks": [{"benchmark": "a", "cases": cases}], "cost": costs(1, 100.0)}
-    told["plans"] = {"fit": {"budget": 240.0, "finds": finds}, "leaner": {"builds": 8}}
+    told["plans"] = {"fit": {"budget": 240.0, "finds": 0.1}, "leaner": {"builds": 8}}
     few, chosen, total = chosen_of(found(["./b"], "go", amount=Amount(1, 1)), told)
     assert (chosen, total) == (count, 52)
     assert {"BenchmarkX/0", "BenchmarkY/0"} <= {*few.benchmark.include}
@@ -445,3 +459,4 @@ def test_of_more_groups_than_there_is_room_for_the_largest_are_chosen_first(find
     rest = [name for name in few.benchmark.include if name in small]
     assert (len(rest), rest[0]) == (chosen - 2, small[0])
     assert len(rest) > 4 and rest[-1] > small[20]
+    assert spread not in (0.03, 0.05) or small[29] not in rest

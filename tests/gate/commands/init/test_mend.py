@@ -77,6 +77,7 @@ def cured(folder: Path, before: Found, failed: Mapping[str, Any]) -> tuple[Found
         (found(["node", "b.js"], kind="npm"), trial("Error: Cannot find module 'ms'"), "npm install"),
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
         (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
+        (found([], build="cargo bench --bench a"), trial("error[E0554]: `#![feature]` may not be used on the stable release channel", build=True), "cargo +nightly bench --bench a"),
         (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
         # but benchmarks that are among the tests are compiled with them
         (found([], setup="mvn package -DskipTests"), trial("[ERROR] /t/a/src/test/java/A.java:[2,3] cannot find", build=True), "mvn package -Dmaven.test.skip=true"),
