@@ -21,7 +21,7 @@ from gate.writing.units import plural
 
 _FAILING, _PART = 3, 0.1
 """Tests that fail of a suite that otherwise passes, at most so many or such a part: they are left out."""
-_STANDARD = re.compile(r"(?:std|stdlib|builtin|native)\b|(?:hash|btree)(?:map|set)\b", re.IGNORECASE)
+_STANDARD = re.compile(r"(?:std|stdlib|builtin|native|regexp)\b|(?:hash|btree)(?:map|set)\b", re.IGNORECASE)
 """What stands for the language's own library in the name of a case."""
 _NO_VALUES = "no values within"
 _ABSENT = re.compile(r"no such file|ENOENT|cannot (?:open|find)|could not (?:open|find)|not found", re.IGNORECASE)
@@ -325,7 +325,7 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
     # what stands in every label is the tool, or a folder
     named = [name for name in found.others if not name.endswith("/")]
     apart = [name for name in named if not all(_plain(name) in _plain(label) for label in labels)]
-    beside = _beside(found, labels)
+    beside = _beside(found, labels, "[/,_ ]") | _beside(found, labels, "(?<=[a-z0-9])(?=[A-Z])|[/,_ ]")
     for each in found.benchmarks:
         cases = judged(each, trial)
         others = {label: text for label, _ in cases if compared and (text := _other(found.name, apart, label))}
@@ -368,14 +368,16 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
     return None
 
 
-def _beside(found: Found, labels: Sequence[str]) -> dict[str, str]:
+def _beside(found: Found, labels: Sequence[str], between: str) -> dict[str, str]:
     """Return the labels that name another package, each with the part that names it.
 
     Labels that differ in one part alone compare packages: that part is the project's name in one, and in the other a
     package that the project needs or the language's own library, more than once; or it is the owner of another package
     in the other one alone.
+
+    between: what stands between the parts of a label.
     """
-    every = [[part.rpartition("=")[2] for part in re.split("[/,_ ]", each)] for each in labels]
+    every = [[part.rpartition("=")[2] for part in re.split(between, each)] for each in labels]
     places: dict[tuple[object, ...], set[str]] = {}
     for parts in every:
         for at, part in enumerate(parts):

@@ -187,6 +187,14 @@ def test_what_is_compared_with_the_project_case_by_case_is_not_judged() -> None:
         found(["./b"], "criterion", name="json", others=("he",)), {"benchmarks": [{"benchmark": "a", "cases": cases}]}
     )
     assert made.benchmark.exclude == ["*he*"]
+    # Go has words for parts
+    cases = [
+        {**cases[0], "benchmark": f"a/Benchmark{n}{of}Match"}
+        for n in ("All", "Plain")
+        for of in ("Glob", "Regexp", "Row")
+    ]
+    made, said = comparable(found(["./b"], "go", name="glob"), {"benchmarks": [{"benchmark": "a", "cases": cases}]})
+    assert made.benchmark.exclude == ["*Regexp*"]
 
 
 def test_a_package_that_every_label_names_is_the_tool() -> None:
