@@ -1,5 +1,6 @@
 """The Instrument protocol, and the command lines that instruments share; values.py reads what came of them."""
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -164,13 +165,17 @@ def with_options(benchmark: Benchmark, argv: tuple[str, ...], options: Sequence[
     return (*argv, *options)
 
 
+_PARTS = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
+"""Of a glob: what stands in brackets, which is one of these characters or itself, and characters."""
+
+
 def at_least(globs: Iterable[str]) -> str:
     """Return a regular expression, without its ends, for at least the names that globs mean; "a[1]" may be a name."""
     wild = {"*": ".*", "?": "."}
-    parts = []
-    for glob in globs:
+
+    def written(match: re.Match[str]) -> str:
         # not re.escape: not every tool takes a backslash before a space
-        before, bracket, _ = glob.partition("[")
-        text = "".join(wild.get(char) or (f"\\{char}" if char in r".^$+{}\|()]" else char) for char in before)
-        parts.append(f"{text}.*" if bracket else text)
-    return f"({'|'.join(parts)})"
+        char = match[0]
+        return ".+" if len(char) > 1 else wild.get(char) or (f"\\{char}" if char in r".^$+{}\|()[]" else char)
+
+    return f"({'|'.join(_PARTS.sub(written, glob) for glob in globs)})"

@@ -1,5 +1,6 @@
 """What suites add to a user's command, what they take, what they say of failures, and what they read when nothing was written."""
 
+import re
 import shlex
 import shutil
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gate.config.rules import matches
 from gate.config.types import Benchmark
 from gate.formats.parts.output import OutputError, Series, Suite
 from harness.instruments.asv import Asv
@@ -15,7 +17,7 @@ from harness.instruments.criterion import Criterion
 from harness.instruments.go import Go
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.jmh import Jmh
-from harness.instruments.protocol import Collected, Context, Unusable
+from harness.instruments.protocol import Collected, Context, Unusable, at_least
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument
@@ -205,6 +207,24 @@ def context(tmp_path: Path) -> Context:
 def collected(context: Context, suite: Suite = FOUR, status: str = "", **keys: object) -> Collected | Unusable:
     benchmark = Benchmark(name="s", command="run", instrument="go", **keys)  # type: ignore[arg-type]
     return Tool(suite).collect(benchmark, context, ProcessEnd(status, "", 1.0, "said"))
+
+
+@pytest.mark.parametrize(
+    ("glob", "names", "other"),
+    [
+        # a name that has brackets, and not all that begins like it
+        ("Vec<[u8; 8]>::pop", ["Vec<[u8; 8]>::pop"], "Vec<[u8; 8]>::push"),
+        ("a[xy]b*", ["axbc"], "axc"),
+        # a bracket may be one of the characters; one that stays open stands for itself
+        ("[]x]y", ["]y", "[]x]y"], "]"),
+        ("a[]b", ["a[]b"], "ab"),
+        ("a[b?", ["a[bc"], "a[b"),
+    ],
+)
+def test_a_filter_means_what_a_glob_does_and_little_more(glob: str, names: list[str], other: str) -> None:
+    pattern = re.compile(at_least([glob]))
+    assert all(matches(glob, name) and pattern.fullmatch(name) for name in names)
+    assert not matches(glob, other) and not pattern.fullmatch(other)
 
 
 @pytest.mark.parametrize(
