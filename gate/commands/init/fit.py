@@ -86,8 +86,8 @@ class Shorter:
     def __init__(self, tree: Tree) -> None:
         """Begin."""
         self._tree = tree
-        self._whole: Found | None = None
-        """What was written before the printed times were asked for, whose whole run is timed."""
+        self._whole: tuple[Found, Mapping[str, Any]] | None = None
+        """What was written before the printed times were asked for, whose whole run is timed, and its trial."""
         self._apart: Found | None = None
         """What was written before its test cases were tried one by one."""
         self._long = False
@@ -110,19 +110,22 @@ class Shorter:
             self._apart = found
             return apart, "a start takes too long: its test cases are tried one by one"
         if any(each.form == PRINTED for each in found.benchmarks):
-            gave = trial["failure"] is None and not any(each["failures"] for each in trial["benchmarks"])
+            gave = _gave(trial)
             if gave and (self._long or compares):
                 return _first_printed(found, trial)
-            said = f"it prints no times {'of its own' if gave else 'that can be read'}: its whole run is timed"
-            return (self._whole, said) if self._whole is not None and found != self._whole else None
+            if self._whole is None:
+                return None
+            chosen = _sharper(*self._whole, found, trial) if gave else self._whole[0]
+            said = f"it prints no times that {'tell more' if gave else 'can be read'}: its whole run is timed"
+            return (chosen, said) if found != chosen else None
         self._long = _long(found, trial)
-        if self._whole is not None or not (self._long or _mixed(found, self._tree)):
+        times = _by_printed_times(found, self._tree) if self._long or _gave(trial) else None
+        if self._whole is not None or times is None:
             return None
-        times = _by_printed_times(found, self._tree)
-        if times is None:
-            return None
-        self._whole = found
-        why = "a start takes too long to be timed ten times" if self._long else "it runs other packages, too"
+        self._whole = found, trial
+        why = "its whole run tells little of each of its parts"
+        if self._long or _mixed(found, self._tree):
+            why = "a start takes too long to be timed ten times" if self._long else "it runs other packages, too"
         return times, f"{why}: the times that it prints are read"
 
 
@@ -165,6 +168,29 @@ def _joined(whole: Found, apart: Found, trial: Mapping[str, Any]) -> tuple[Found
     if not said:
         return None
     return replace(whole, benchmarks=benchmarks, rows=rows, amount=fixed_plan(1, 0.0, _SOME)), "; ".join(said)
+
+
+def _gave(trial: Mapping[str, Any]) -> bool:
+    """Return whether all of a trial gave values."""
+    return trial["failure"] is None and not any(each["failures"] for each in trial["benchmarks"])
+
+
+def _sharper(whole: Found, before: Mapping[str, Any], printed: Found, trial: Mapping[str, Any]) -> Found:
+    """Return what is written to time the whole run of a program where that shows more than what it prints.
+
+    One of k results that changes is a k-th of the whole, and where all of them do the whole changes as each: between
+    the two, results are as good that vary by its root times as much as the whole.
+
+    before, trial: of the whole, and of what it prints.
+    """
+    chosen = []
+    for each, other in zip(whole.benchmarks, printed.benchmarks, strict=True):
+        # what tells another name each time is no result
+        steady = [one["spread"] for _, one in judged(other, trial) if one["values"] > 1]
+        noise = median([one["spread"] or 0.0 for _, one in judged(each, before)] or [0.0])
+        told = len(steady) > 1 and median(steady) <= math.sqrt(len(steady)) * noise
+        chosen.append(other if told else each)
+    return replace(printed if chosen != whole.benchmarks else whole, benchmarks=chosen)
 
 
 def _long(found: Found, trial: Mapping[str, Any]) -> bool:

@@ -142,17 +142,20 @@ class _Init:
         """Try what was written, and write it again as a trial teaches; return what gave no values."""
         choices, attempt, written = _CHOICES, 0, found
         shorter = Shorter(tree)
+        before: tuple[Found, Mapping[str, Any] | None, io.StringIO] | None = None
         while True:
-            screen = io.StringIO()
-            trial = self._trial(screen, shorter.patience(found) if choices else math.inf)
+            trial, screen = self._trial_of(found, before, shorter.patience(found) if choices else math.inf)
             if trial is None:
                 self._out.write(screen.getvalue())
                 return {"": "the trial could not be made"}
             if (step := shorter.next(found, trial, compares=bool(comparable(found, trial)[1]))) is not None:
+                ended = any(each["longer_than"] is not None for each in trial["benchmarks"])
+                before = before if ended else (found, trial, screen)
                 found, said = step
                 self._say(said)
                 self._write(tree, written := found)
                 continue
+            before = None
             found, left = comparable(found, trial)
             failed = lesson(trial, found)
             self._say(*(f"left out: {each}" for each in left))
@@ -188,16 +191,29 @@ class _Init:
             self._out.write(screen.getvalue())
             better = found if failed else fitted(found, trial)
             if better != written:
-                self._write(tree, better)
-                plan = better.plan
-                counts = f"executions = {plan.executions}, iterations = {plan.iterations}"
-                counts = f"warmup = {plan.warmup}" if better.timed else counts
-                longest = f"; a build may take {better.timeout}" if better.timeout else ""
-                again = f"wrote {self._file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}"
-                self._say("", again)
+                self._write_again(tree, better)
             elif not failed:
                 self._say("", f"next: {trial['next']}")
             return failed
+
+    def _trial_of(
+        self, found: Found, before: tuple[Found, Mapping[str, Any] | None, io.StringIO] | None, patience: float
+    ) -> tuple[Mapping[str, Any] | None, io.StringIO]:
+        """Return the trial of what is written, and what it says; that from before where another one was only tried."""
+        if before is not None and before[0] == found:
+            return before[1:]
+        screen = io.StringIO()
+        return self._trial(screen, patience), screen
+
+    def _write_again(self, tree: Tree, better: Found) -> None:
+        """Write the file with the counts that its trial asks for."""
+        self._write(tree, better)
+        plan = better.plan
+        counts = f"executions = {plan.executions}, iterations = {plan.iterations}"
+        counts = f"warmup = {plan.warmup}" if better.timed else counts
+        longest = f"; a build may take {better.timeout}" if better.timeout else ""
+        again = f"wrote {self._file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}"
+        self._say("", again)
 
     def _trial(self, out: TextIO, patience: float) -> Mapping[str, Any] | None:
         """Try what was written, as `perfgate try` does; None where that cannot be done."""

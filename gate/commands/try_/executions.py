@@ -86,6 +86,7 @@ def each_tried(
         slower: how much longer everything may take on this host now.
         seconds: for all benchmarks together, where nothing is slower.
         patience: seconds that a first start may take to be made again, and that of a program to end, however slow.
+            Twice as long is waited for more of them.
 
     Raises:
         OSError: perfgate's own files cannot be written.
@@ -156,7 +157,8 @@ class _One:
             return self._with(cases=cases, longer_than=self._wanted, execution=first.executed.seconds)
         # a second execution has as many iterations as fit; a single one would show no spread
         warmup = 0 if self._starts else _warmup(self.benchmark)
-        fits = int(_ROOM * self.share.left / max(first.executed.seconds, 1e-3)) - warmup
+        room = min(self.share.left, 2 * self.patience)
+        fits = int(_ROOM * room / max(first.executed.seconds, 1e-3)) - warmup
         most = FIRST_STARTS if self._by_starts else min(_MOST_ITERATIONS, wanted)
         more = min(fits, max(most, _FEWEST_ITERATIONS))
         if more >= _FEWEST_ITERATIONS and not once and first.executed.executions and not first.executed.failures:

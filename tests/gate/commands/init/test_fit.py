@@ -24,7 +24,9 @@ def project(tmp_path: Path, text: str, name: str = "bench.py") -> tuple[Found, T
     return Found("generic", "here", [measured]), Tree(tmp_path, (name,), (), git=True)
 
 
-def trial(seconds: float, *cases: str, cut: float | None = None, failed: bool = False) -> Mapping[str, Any]:
+def trial(
+    seconds: float, *cases: str, cut: float | None = None, failed: bool = False, spread: float = 0.01, values: int = 5
+) -> Mapping[str, Any]:
     """The JSON of a trial of one benchmark."""
     return {
         "failure": None,
@@ -34,7 +36,17 @@ def trial(seconds: float, *cases: str, cut: float | None = None, failed: bool = 
                 "failures": [{"status": "no values"}] if failed else [],
                 "longer_than": cut,
                 "iteration": seconds,
-                "cases": [{"metric": each, "decided": "." not in each} for each in cases],
+                "cases": [
+                    {
+                        "benchmark": "bench",
+                        "metric": each,
+                        "decided": "." not in each,
+                        "mean": 1.0,
+                        "spread": spread,
+                        "values": values,
+                    }
+                    for each in cases
+                ],
             }
         ],
     }
@@ -46,9 +58,31 @@ def next_of(shorter: Shorter, found: Found, told: Mapping[str, Any]) -> Found:
     return made[0]
 
 
-def test_what_is_short_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("told", "stays"),
+    [
+        # one of four changes: the whole changes by a quarter of that, and if all do by as much
+        (trial(2.0, *"abcd", spread=0.019), True),
+        (trial(2.0, *"abcd", spread=0.021), False),
+        # of one that it prints the whole says as much; what has another name each time is no result
+        (trial(2.0, "a", spread=0.001), False),
+        (trial(2.0, *"abcd", spread=0.001, values=1), False),
+        (trial(2.0, failed=True), False),
+    ],
+)
+def test_of_what_is_short_its_results_are_read_where_they_show_more_than_the_whole(
+    tmp_path: Path, told: Mapping[str, Any], stays: bool
+) -> None:
     found, tree = project(tmp_path, TIMES)
-    assert Shorter(tree).next(found, trial(2.0, "time")) is None
+    shorter = Shorter(tree)
+    printed = next_of(shorter, found, trial(2.0, "time"))
+    assert printed.benchmark.form == "printed"
+    step = shorter.next(printed, told)
+    assert (step is None) == stays
+    assert stays or next_of(shorter, printed, told) == found
+    assert shorter.next(found, trial(2.0, "time")) is None
+    # what fails is mended first
+    assert Shorter(tree).next(found, trial(0.0, failed=True)) is None
 
 
 def test_what_a_trial_saw_printed_in_time_is_what_is_wanted(tmp_path: Path) -> None:
@@ -137,9 +171,8 @@ def test_what_runs_other_packages_too_is_read_by_the_times_that_it_prints(tmp_pa
     assert (printed.benchmark.form, printed.benchmark.include) == ("printed", [])
     assert shorter.next(printed, trial(1.0, "own", "other_one"), compares=True) is None
     # where nothing that it prints tells them apart it is what it was
-    assert next_of(shorter, printed, trial(1.0, "a", "b")) == found
+    assert next_of(shorter, printed, trial(1.0, "a", "b", spread=0.1)) == found
     assert shorter.next(found, trial(1.0, "time")) is None
-    assert Shorter(tree).next(replace(found, others=("unseen",)), trial(1.0, "time")) is None
 
 
 def test_a_first_start_is_not_waited_for_where_the_times_that_are_printed_can_be_read(tmp_path: Path) -> None:
