@@ -123,10 +123,8 @@ class Shorter:
         if self._whole is not None or times is None:
             return None
         self._whole = found, trial
-        why = "its whole run tells little of each of its parts"
-        if self._long or _mixed(found, self._tree):
-            why = "a start takes too long to be timed ten times" if self._long else "it runs other packages, too"
-        return times, f"{why}: the times that it prints are read"
+        long, short = "a start takes too long to be timed ten times", "its whole run tells little of each of its parts"
+        return times, f"{long if self._long else short}: the times that it prints are read"
 
 
 def _parted(found: Found, trial: Mapping[str, Any]) -> Found | None:
@@ -201,15 +199,6 @@ def _long(found: Found, trial: Mapping[str, Any]) -> bool:
         for each in trial["benchmarks"]
         if each["benchmark"] in timed and not each["failures"]
     )
-
-
-def _mixed(found: Found, tree: Tree) -> bool:
-    """Return whether what is timed as a whole loads packages that it may compare the project with."""
-    timed = [each for each in found.benchmarks if each.instrument == "spawn" and each.rank == Rank.BENCHMARK]
-    texts = [tree.text(path) for each in timed for path in _files(tree, shlex.split(as_text(each.command)))]
-    loads = r"""\b(?:import|from|require)\b[\s("']*(?:{})\b"""
-    named = "|".join(re.escape(name) for name in found.others if len(name) > 3)
-    return bool(named and found.name) and any(re.search(loads.format(named), text) for text in texts)
 
 
 def _files(tree: Tree, words: list[str]) -> Iterator[str]:
@@ -465,11 +454,6 @@ def _noise(found: Found, trial: Mapping[str, Any]) -> float | None:
     return median([each for one in cases if (each := one.get("start") or one.get("spread"))] or [0.0]) or None
 
 
-def _enough(trial: Mapping[str, Any]) -> float:
-    """Return the seconds of a budget that would find something; inf: none is known."""
-    return float((trial.get("plans") or {}).get("enough") or math.inf)
-
-
 def _finds_little(trial: Mapping[str, Any]) -> bool:
     """Return whether a plan as it is written finds large changes alone."""
     finds = ((trial.get("plans") or {}).get("fit") or {"finds": 0.0})["finds"]
@@ -534,7 +518,7 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     if "fit" in plans:
         # the first builds come beside the minutes of a verdict
         plan = replace(plan, budget=min(LONGEST, round(plans["fit"]["budget"] / 60)))
-    enough = _enough(trial)
+    enough = float(plans.get("enough") or math.inf)
     if not lean and 60 * plan.budget < enough <= 60 * LONGEST:
         plan = replace(plan, budget=math.ceil(enough / 60))
     return found if plan == found.plan else replace(found, amount=plan)
