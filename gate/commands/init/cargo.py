@@ -248,12 +248,20 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
         form = None if bench in criterion else bench.library
         measured.append(Proposed(name, command, [], "values" if form else "criterion", form))
     libraries = " and ".join(sorted({str(each.library) for each in benches}))
+    own = {*_LIBRARIES, "bencher", *(each.package for each in benches)}
+    # what makes random inputs is compared with nothing
+    others = {
+        name
+        for each in benches
+        for name in each.dependencies
+        if f"{name.replace('-', '_')}::" in each.text and name not in own and not name.startswith("rand")
+    }
     made = [str(PurePosixPath("target", f"bench-{name}")) for name in names]
     build, built = _build(tree, [*zip(made, benches, strict=True)])
     measured = [replace(each, built=built[path]) for each, path in zip(measured, made, strict=True)]
     return Found(
         "cargo", f"{libraries} benches", measured, build, _COMMENT, artifacts=made, rows=rows, amount=plan,
-        name=benches[0].package,
+        name=benches[0].package, others=tuple(sorted(others)),
     )  # fmt: skip
 
 

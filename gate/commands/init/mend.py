@@ -358,7 +358,9 @@ def _other(own: str, others: Sequence[str], label: str) -> str | None:
     """Return what names another package in the label of a case, if nothing else there names the project."""
     mine = _plain(own)
     for name in (each for each in map(_plain, others) if len(each) > 3):
-        match = re.search("[^a-z0-9]*".join(name), label, re.IGNORECASE)
+        # a word of its own: rand is none of random
+        named = re.finditer("[^a-z0-9]*".join(name), label, re.IGNORECASE)
+        match = next((each for each in named if not label[each.end() :][:1].islower()), None)
         if match is None:
             continue
         # where it is a part of the project's name, as deep-equal is of fast-deep-equal, the whole label counts

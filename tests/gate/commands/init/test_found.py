@@ -1140,6 +1140,13 @@ def test_a_plan_takes_two_minutes_with_many_short_turns(cases: int, start: float
     assert plan.budget == fixed_plan(cases, 0.5, 0.5).budget == 4
 
 
+def test_a_crate_that_a_bench_calls_beside_the_own_one_may_be_compared_with_it(project: Project) -> None:
+    calls = f"use smallvec::SmallVec; use rand::Rng; use app::App;\n{CRITERION}"
+    needs = {name: f'[dev-dependencies.{name}]\nversion = "1"\n' for name in ("smallvec", "rand", "unused")}
+    found = detected(project(benched("speed", calls, more="".join(needs.values()))))
+    assert (found.name, found.others) == ("app", ("smallvec",))
+
+
 def test_names_are_distinct() -> None:
     assert names_of(["", "a", "a/b", "a-b"], "top") == ["top", "a", "a-b", "a-b-2"]
     assert Rank.RESULTS < Rank.BENCHMARK < Rank.PROGRAM < Rank.TESTS < Rank.PLACEHOLDER

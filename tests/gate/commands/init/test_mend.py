@@ -220,6 +220,9 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
         "1 result of other packages: easyjson small",
         "1 result of 0, too little for what measures it: empty",
     ]
+    # a name is a word of its own
+    apart = replace(suite_, others=("easyjso", "eas"))
+    assert comparable(apart, told)[0].benchmark.exclude == ["empty"]
     # whose own name may stand in theirs
     within = replace(suite_, name="json", others=("easyjson",))
     assert comparable(within, told)[0].benchmark.exclude == ["easyjson small", "empty"]
