@@ -323,14 +323,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
             # with fewest values a start is as long as its cases are many
             rounds = _ROUNDS if (leanest or fewest == _ROUNDS) and _finds_little(trial) else _BUILDS
             most = max(1, int(min(most, total * max(held, leanest) / rounds)))
-        loud = _OFTEN * (_noise(found, trial) or math.inf)
-        counts = {
-            b.name: {
-                label: one.get("values", 1) if (one.get("start") or one.get("spread") or 0.0) <= loud else math.inf
-                for label, one in judged(b, trial)
-            }
-            for b in found.benchmarks
-        }
+        counts = {b.name: _counts(judged(b, trial), _noise(found, trial)) for b in found.benchmarks}
         shares = {name: max(1, round(most * len(own) / total)) for name, own in means.items()}
         wanted = {name: _spread(found, own, counts[name], shares[name]) for name, own in means.items()}
     # a benchmark whose suite has no filter stays whole
@@ -354,13 +347,19 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     return replace(found, benchmarks=benchmarks, rows=rows, amount=amount), chosen, total
 
 
+def _counts(cases: Sequence[tuple[str, Mapping[str, Any]]], usual: float | None) -> dict[str, float]:
+    """Return the values that each case has; inf: it varies many times as much as is usual, and would tell little."""
+    noises = {label: one.get("start") or one.get("spread") or 0.0 for label, one in cases}
+    loud = _OFTEN * (usual or math.inf)
+    return {label: one.get("values", 1) if noises[label] <= loud else math.inf for label, one in cases}
+
+
 def _spread(found: Found, means: Mapping[str, float], counts: Mapping[str, float], count: int) -> list[str]:
     """Return so many cases at most: the fastest of each group, of the largest groups first.
 
     Of groups as large as each other those that are spread over the suite, and not its first names.
 
-    counts: of values that each has. What has many times as many as is usual takes as many times as long; inf: it varies
-    many times as much as is usual.
+    counts: of values that each has. What has many times as many as is usual takes as many times as long.
     """
     groups: dict[str, list[str]] = {}
     usual = _OFTEN * median([counts.get(label, 1) for label in means] or [1])
