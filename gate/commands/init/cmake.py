@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, started, suite, text_of
-from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, tests
+from gate.commands.init.found import BENCH, MOST, Amount, Found, Row, kept, names_of, placeholder, tests
 from gate.commands.init.mend import reason
 from gate.commands.init.tree import Tree
 
@@ -186,7 +186,7 @@ def _of_benchmarks(project: _Project) -> Found | None:
     rows += [Row(f"program {e.name}", f"left out: of {library(e.texts)}") for e in using if library(e.texts) != of]
     names = names_of(named, "bench")
     made = [suite(name, each.path, each.texts) for name, each in zip(names, programs, strict=True)]
-    plan: Amount = max((amount for _, amount in made), key=lambda each: each.budget)
+    plan: Amount = min((amount for _, amount in made), key=lambda each: each.executions * each.iterations)
     where = f"{posixpath.join(project.source, _FILE)}, {', '.join(named)} with {of}"
     build, paths = _build(project, programs), [each.path for each in programs]
     own = [replace(m, built=(each.path, each.name)) for (m, _), each in zip(made, programs, strict=True)]
@@ -194,7 +194,7 @@ def _of_benchmarks(project: _Project) -> Found | None:
 
 
 def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
-    """Take a benchmark before another program, an example last, and what wants arguments only without tests."""
+    """Take all benchmarks, else one other program, an example last, and what wants arguments only without tests."""
     rows: list[Row] = []
     usable: list[tuple[tuple[bool, ...], _Program, list[str] | None]] = []
     for each in project.programs:
@@ -209,11 +209,14 @@ def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
     usable.sort(key=lambda each: each[0])
     if not usable or (usable[0][0][0] and _tests(project, ask)):
         return None
-    _, chosen, known = usable[0]
-    measured = started(tree, chosen.path, chosen.sources, known)
-    rows += [Row(f"program {each.name}", "left out: one program is measured") for _, each, _ in usable[1:]]
-    evidence = f"{_FILE}, program {chosen.name}"
-    return Found("cmake", evidence, [measured], _build(project, [chosen]), _COMMENT, artifacts=[chosen.path], rows=rows)
+    same = [each for each in usable if each[0] == (False, False, False)][:MOST] or usable[:1]
+    why = "left out: benchmarks are measured" if len(same) > 1 else "left out: one program is measured"
+    rows += [Row(f"program {each[1].name}", why) for each in usable if each not in same]
+    chosen = [each for _, each, _ in same]
+    measured = [replace(started(tree, e.path, e.sources, known), built=(e.path, e.name)) for _, e, known in same]
+    evidence = f"{_FILE}, program{'s' if len(same) > 1 else ''} {', '.join(each.name for each in chosen)}"
+    paths = [each.path for each in chosen]
+    return Found("cmake", evidence, measured, _build(project, chosen), _COMMENT, artifacts=paths, rows=rows)
 
 
 def _tests(project: _Project, ask: Asked) -> bool:

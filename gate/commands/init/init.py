@@ -150,7 +150,7 @@ class _Init:
                 return {"": "the trial could not be made"}
             if (step := shorter.next(found, trial, compares=bool(comparable(found, trial)[1]))) is not None:
                 ended = any(each["longer_than"] is not None for each in trial["benchmarks"])
-                before = before if ended else (found, trial, screen)
+                before = before if before or ended else (found, trial, screen)
                 found, said = step
                 self._say(said)
                 self._write(tree, written := found)

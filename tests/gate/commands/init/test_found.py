@@ -200,6 +200,11 @@ CMAKE = {
         "['./build/bin/tool']",
     ),
     "bench": Case(listed(APP + "add_executable(app_bench main.c)\n"), "['./build/app_bench']", rows=("program app",)),
+    "benches": Case(
+        listed(APP + "".join(f"add_executable({name}_bench main.c)\n" for name in "ab")),
+        "['./build/a_bench']\n['./build/b_bench']",
+        rows=("program app",),
+    ),
     "option": Case(
         listed(APP + OFF + "add_executable(x_bench main.c)\nendif()\n"),
         "['./build/x_bench']",
