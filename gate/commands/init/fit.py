@@ -349,9 +349,13 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
 
 def _counts(cases: Sequence[tuple[str, Mapping[str, Any]]], usual: float | None) -> dict[str, float]:
     """Return the values that each case has; inf: it varies many times as much as is usual, and would tell little."""
-    noises = {label: one.get("start") or one.get("spread") or 0.0 for label, one in cases}
     loud = _OFTEN * (usual or math.inf)
-    return {label: one.get("values", 1) if noises[label] <= loud else math.inf for label, one in cases}
+    return {label: one.get("values", 1) if _noise_of(one) <= loud else math.inf for label, one in cases}
+
+
+def _noise_of(case: Mapping[str, Any]) -> float:
+    """Return what a value of a case varies, as a share; 0: that is not known."""
+    return float(case.get("start") or case.get("spread") or 0.0)
 
 
 def _spread(found: Found, means: Mapping[str, float], counts: Mapping[str, float], count: int) -> list[str]:
@@ -450,7 +454,7 @@ def _room_for(found: Found, trial: Mapping[str, Any], total: int) -> int:
 def _noise(found: Found, trial: Mapping[str, Any]) -> float | None:
     """Return what a value varies as is usual, as a share; None: nothing is known of it."""
     cases = [one for each in found.benchmarks for _, one in judged(each, trial)]
-    return median([each for one in cases if (each := one.get("start") or one.get("spread"))] or [0.0]) or None
+    return median([each for one in cases if (each := _noise_of(one))] or [0.0]) or None
 
 
 def _finds_little(trial: Mapping[str, Any]) -> bool:

@@ -81,7 +81,7 @@ def test_of_what_is_short_its_results_are_read_where_they_show_more_than_the_who
     assert (step is None) == stays
     assert stays or next_of(shorter, printed, told) == found
     assert shorter.next(found, trial(2.0, "time")) is None
-    # what fails is mended first
+    # a failure comes first
     assert Shorter(tree).next(found, trial(0.0, failed=True)) is None
 
 
